@@ -1,0 +1,1 @@
+"""The command-line doors: `python -m aal_engine.agent.NAME`."""

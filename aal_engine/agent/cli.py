@@ -1,0 +1,76 @@
+"""`aal`: every door under one name, each loaded only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+import aal_engine
+from aal_engine.agent.terminal import exit_code
+
+DOORS = {
+    "demo": "Show the whole path on the bundled pack: evaluate, gate, block, release, verify.",
+    "evaluate": "Score a run against a pack's golden sets.",
+    "gate": "Turn an evaluation into one decision, recorded in the ledger.",
+    "golden": "Validate, show, import and compare golden sets.",
+    "ledger": "Start, verify and read the release ledger.",
+}
+
+
+class Doors(TyperGroup):
+    """A group that imports a door only when its command is called or its help is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the doors."""
+        return list(DOORS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Load one door."""
+        if cmd_name not in DOORS:
+            return None
+        door: Any = import_module(f"aal_engine.agent.{cmd_name}")
+        command = typer.main.get_command(door.app)
+        command.name = cmd_name
+        return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the doors without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(DOORS.items()))
+
+
+app = typer.Typer(
+    cls=Doors,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=True,
+    help="The release gate for agents that retrieve and answer.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"aal-engine {aal_engine.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """The release gate for agents that retrieve and answer."""
+
+
+def main() -> NoReturn:
+    """Run `aal`."""
+    sys.exit(exit_code(lambda: app(prog_name="aal", standalone_mode=False)))
+
+
+if __name__ == "__main__":
+    main()

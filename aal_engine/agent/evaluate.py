@@ -1,0 +1,112 @@
+"""`aal evaluate`: score a run against a pack's golden sets."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from aal_engine.agent.progress import Progress
+from aal_engine.agent.terminal import run as run_door
+from aal_engine.agent.terminal import say, tell
+from aal_engine.measure.record import EvalRecord
+from aal_engine.service.clock import moment
+from aal_engine.service.evaluate import Evaluation
+from aal_engine.service.evaluate import evaluate as act
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+HELP = """Score recorded outputs against a pack's golden sets.
+
+Writes OUT/retrieval.json and OUT/answers.json, the records that the gate reads, and under
+OUT/tables one Parquet file a record: case ids and numbers. No file holds the text of a question or
+an answer.
+
+Example:
+
+  aal evaluate --pack golden_sets/handbook --run run.jsonl --version 1.4.0 --out evals/1.4.0
+"""
+
+
+@app.command(help=HELP)
+def evaluate(
+    pack: Annotated[Path, typer.Option(help="Folder of the pack, with its pack.yaml.")],
+    run: Annotated[
+        list[Path],
+        typer.Option(
+            help="What the agent retrieved and wrote: JSON Lines, Parquet, a TREC run or a TREC RAG "
+            "answer file; - for standard input. Repeatable."
+        ),
+    ],
+    version: Annotated[str, typer.Option(help="Version of the agent that made the run.")],
+    out: Annotated[Path, typer.Option(help="Folder to write to; made if it is not there.")],
+    suite: Annotated[
+        list[str] | None, typer.Option(help="Suite to score; repeatable. Default: all.")
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option(help="Model family of rows that do not name one.")
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(help="Time to record, with a zone. Default: now.")
+    ] = None,
+    format: Annotated[  # noqa: A002 the option's name
+        Literal["text", "json"], typer.Option(help="How to tell the result.")
+    ] = "text",
+) -> None:
+    """Score recorded outputs against a pack's golden sets."""
+    with Progress("scoring") as progress:
+        done = act(
+            pack,
+            run,
+            out,
+            version=version,
+            now=datetime.now(UTC) if at is None else moment(at),
+            suites=suite or (),
+            family=family,
+            watch=progress,
+        )
+    for note in done.notes:
+        tell(f"note: {note}")
+    say(_told(done) if format == "text" else _as_json(done))
+
+
+def _as_json(done: Evaluation) -> str:
+    records = [record.canonical() for part in done.records.values() for record in part]
+    return json.dumps({"records": records}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _told(done: Evaluation) -> str:
+    lines = []
+    for kind, records in done.records.items():
+        lines.append(f"{kind}: {done.files[kind].name}, {len(records)} records")
+        for record in records:
+            lines += [f"  {_subject(record)}", *(f"    {line}" for line in _numbers(record))]
+    return "\n".join(lines) + "\n"
+
+
+def _subject(record: EvalRecord) -> str:
+    verdict = "passed" if record.passed else "did not pass"
+    family = "" if record.model_family is None else f" {record.model_family}"
+    return f"{record.suite}{family}: {record.scored} of {record.cases} cases, {verdict}"
+
+
+def _numbers(record: EvalRecord) -> list[str]:
+    lines = [
+        f"{name:<20} {'n/a' if mean.value is None else format(mean.value, '.4f'):>8}  n = {mean.n}"
+        for name, mean in record.metrics.items()
+    ]
+    noted = ("missing_outputs", "foreign_outputs", "invented_citations", "forbidden_claims")
+    lines += [f"{name}: {record.counts[name]}" for name in noted if record.counts.get(name)]
+    return lines
+
+
+def main() -> None:
+    """Run `python -m aal_engine.agent.evaluate`."""
+    run_door(app, "python -m aal_engine.agent.evaluate")
+
+
+if __name__ == "__main__":
+    main()

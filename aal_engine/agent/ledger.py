@@ -1,0 +1,180 @@
+"""`aal ledger`: start, verify and read the release ledger."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from aal_engine.agent.terminal import run as run_door
+from aal_engine.agent.terminal import say, tell
+from aal_engine.canonical import JSON
+from aal_engine.decide.entry import KINDS, Entry
+from aal_engine.decide.ledger import DEFAULT_ORIGIN
+from aal_engine.errors import ChainBroken, file_name
+from aal_engine.service import ledger as act
+from aal_engine.service.clock import moment
+
+EXITS = {
+    0: "verified",
+    2: "the call cannot be used",
+    3: "an entry was changed, removed, added or moved, or the ledger cannot be read",
+    4: "whole up to its last entry, but a torn tail follows: an append was cut off",
+}
+"""What `aal ledger verify` exits with."""
+
+TOLD = ("origin", "agent", "pack", "version", "verdict", "reason")
+"""Members of a body that `show` tells in a line, where they are there."""
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Start, verify and read the release ledger.",
+)
+
+Folder = Annotated[Path, typer.Option("--ledger", help="The ledger's folder.")]
+Format = Annotated[Literal["text", "json"], typer.Option(help="How to tell the result.")]
+
+INIT = """Start a ledger: an empty log with its first entry.
+
+The gate does this too, on its first decision. Start it by hand to give it an origin of your own: a
+name that no other ledger has, such as a path below a domain of yours.
+
+Example:
+
+  aal ledger init --origin example.com/release-ledger
+"""
+
+VERIFY = f"""Verify the ledger offline, from its files alone.
+
+Every entry must be chained to the one before it, stand at its place in canonical form, and follow
+from the entries before it: verdicts from their checks, baselines from releases.
+
+Exit codes:
+{"".join(f"{chr(10)}  {code}  {what}{chr(10)}" for code, what in EXITS.items())}
+Examples:
+
+  aal ledger verify
+
+  aal ledger verify --ledger /mnt/audit/ledger --format json
+"""
+
+SHOW = """Show the ledger's entries, oldest first.
+
+Examples:
+
+  aal ledger show --last 10
+
+  aal ledger show --kind decision --kind rollback --format json
+"""
+
+
+@app.command(help=INIT)
+def init(
+    ledger: Folder = Path("ledger"),
+    origin: Annotated[str, typer.Option(help="The ledger's name.")] = DEFAULT_ORIGIN,
+    at: Annotated[
+        str | None, typer.Option(help="Time to record, with a zone. Default: now.")
+    ] = None,
+    allow_network: Annotated[
+        bool, typer.Option("--allow-network", help="Allow a network file system.")
+    ] = False,
+) -> None:
+    """Start a ledger."""
+    now = datetime.now(UTC) if at is None else moment(at)
+    genesis = act.start(ledger, origin, now=now, network=allow_network)
+    say(f"started: {file_name(ledger)} holds its first entry, of {genesis.at}\n")
+
+
+@app.command(help=VERIFY)
+def verify(
+    ledger: Folder = Path("ledger"),
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Leave out the canonical form of each line.")
+    ] = False,
+    no_meaning: Annotated[
+        bool, typer.Option("--no-meaning", help="Leave out whether entries follow from others.")
+    ] = False,
+    format: Format = "text",  # noqa: A002 the option's name
+) -> None:
+    """Verify the ledger."""
+    try:
+        audit = act.verify(ledger, strict=not fast, meaning=not no_meaning)
+    except ChainBroken as broken:
+        if format == "json":
+            say(_json({"outcome": "broken", "entry": broken.seq, "why": broken.why}))
+        raise
+    if format == "json":
+        say(
+            _json(
+                {
+                    "outcome": "torn" if audit.torn else "verified",
+                    "origin": audit.head.origin,
+                    "size": audit.head.size,
+                    "root": base64.b64encode(audit.head.root).decode(),
+                    "at": audit.head.at,
+                    "torn": audit.torn,
+                    "warnings": [{"entry": seq, "what": what} for seq, what in audit.notices],
+                }
+            )
+        )
+    else:
+        say(act.told(audit, meaning=not no_meaning))
+    if audit.torn:
+        raise typer.Exit(4)
+
+
+def _known_kinds(kinds: list[str] | None) -> list[str] | None:
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise typer.BadParameter(f"not one of {', '.join(KINDS)}")
+    return kinds
+
+
+@app.command(help=SHOW)
+def show(
+    ledger: Folder = Path("ledger"),
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="Kind of entries to show; repeatable.", callback=_known_kinds),
+    ] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Show only the last so many.")] = None,
+    format: Format = "text",  # noqa: A002 the option's name
+) -> None:
+    """Show entries."""
+    entries = act.read(ledger, kinds=kind or (), last=last)
+    if format == "json":
+        say("".join(_line(entry) for entry in entries))
+    elif entries:
+        say("".join(_row(entry) for entry in entries))
+    else:
+        tell("no such entries")
+
+
+def _row(entry: Entry) -> str:
+    told = [str(entry.body[name]) for name in TOLD if isinstance(entry.body.get(name), str)]
+    return f"{entry.seq:>6}  {entry.at}  {entry.kind:<10}  {' '.join(told)}".rstrip() + "\n"
+
+
+def _line(entry: Entry) -> str:
+    told = {"seq": entry.seq, "at": entry.at, "kind": entry.kind, "body": entry.body}
+    return json.dumps({**told, "leaf": entry.leaf.hex()}, ensure_ascii=False) + "\n"
+
+
+def _json(told: Mapping[str, JSON]) -> str:
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Run `python -m aal_engine.agent.ledger`."""
+    run_door(app, "python -m aal_engine.agent.ledger")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The HTTP door and the settings that the environment holds."""

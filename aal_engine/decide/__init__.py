@@ -1,0 +1,1 @@
+"""Rules over records: policy, gate, ledger. Pure: no file, clock, network or randomness."""

@@ -1,0 +1,77 @@
+"""The policy: which model families may be released, and how much a metric may fall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from aal_engine.canonical import JSON, digest
+
+FirstRelease: TypeAlias = Literal["refuse", "allow"]
+
+DEFAULT_TOLERANCE = Decimal("0.05")
+DEFAULT_SLICE_CASES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a gateway lets through. The two floors are not in its vocabulary: they never move.
+
+    `tolerances` overrides `tolerance` for a metric by full name (`recall@10`) or stem (`recall`).
+    A slice is compared when it has at least `slice_cases` cases in both releases, and blocks only
+    if `slices_block`. `slide` bounds the whole fall since the best release on the same golden set.
+    """
+
+    families: tuple[str, ...]
+    tolerance: Decimal = DEFAULT_TOLERANCE
+    tolerances: Mapping[str, Decimal] = field(default_factory=dict)
+    slice_cases: int = DEFAULT_SLICE_CASES
+    slices_block: bool = False
+    first_release: FirstRelease = "refuse"
+    slide: Decimal | None = None
+
+    def tolerance_of(self, metric: str) -> Decimal:
+        """Return how much a metric, by its full name, may fall (or rise) since the last release."""
+        stem = metric.partition("@")[0]
+        return self.tolerances.get(metric, self.tolerances.get(stem, self.tolerance))
+
+    def canonical(self) -> dict[str, JSON]:
+        """Return the policy as JSON with every default spelled out; decimals as numbers."""
+        return {
+            "first_release": self.first_release,
+            "model_families": {"allow": sorted(self.families)},
+            "slices": {"block": self.slices_block, "min_cases": self.slice_cases},
+            "slide": None if self.slide is None else float(self.slide),
+            "tolerance": float(self.tolerance),
+            "tolerances": {name: float(value) for name, value in sorted(self.tolerances.items())},
+        }
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the policy's canonical bytes, in hexadecimal."""
+        return digest(self.canonical())
+
+
+def policy_from(value: Mapping[str, Any]) -> Policy:
+    """Read a policy from what the policy's schema has accepted."""
+    slices = value.get("slices", {})
+    slide = value.get("slide")
+    return Policy(
+        families=tuple(sorted(value["model_families"]["allow"])),
+        tolerance=exact(value.get("tolerance", DEFAULT_TOLERANCE)),
+        tolerances={name: exact(part) for name, part in value.get("tolerances", {}).items()},
+        slice_cases=slices.get("min_cases", DEFAULT_SLICE_CASES),
+        slices_block=slices.get("block", False),
+        first_release=value.get("first_release", "refuse"),
+        slide=None if slide is None else exact(slide),
+    )
+
+
+def exact(value: float | Decimal) -> Decimal:
+    """Return the decimal that a person wrote: 0.05 is 0.05, not its nearest binary fraction.
+
+    >>> exact(0.9) - exact(0.85) <= exact(0.05)
+    True
+    """
+    return value if isinstance(value, Decimal) else Decimal(repr(value))

@@ -1,0 +1,32 @@
+"""One unit of an answer as its tokens, with what stands between them when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from aal_engine.measure.markup import Span
+from aal_engine.measure.text import token_spans, unify
+
+
+class Line:
+    """The tokens of one unit and the text they were cut from.
+
+    Phrases and support need the tokens alone; where they stand is found out for the few lines that
+    a number, a date or a denial is looked for in.
+    """
+
+    def __init__(self, text: str, tokens: Sequence[str]) -> None:
+        self.text = text
+        self.tokens = tokens
+
+    @cached_property
+    def spans(self) -> list[Span]:
+        """Where each token stands in `text`."""
+        return token_spans(self.text)
+
+    def gap(self, place: int) -> str:
+        """Return what stands before the token at a place, back to the token before it, unified."""
+        start = self.spans[place - 1][1] if place else 0
+        end = self.spans[place][0] if place < len(self.spans) else len(self.text)
+        return unify(self.text[start:end])

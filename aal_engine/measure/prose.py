@@ -1,0 +1,80 @@
+"""An answer made ready for the measures: cut into units, markers and links out of its text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+from aal_engine.measure.citation import Marker, markers
+from aal_engine.measure.language import Language
+from aal_engine.measure.line import Line
+from aal_engine.measure.markup import Span, blanked, read_markup
+from aal_engine.measure.quotation import quotations
+from aal_engine.measure.sentence import Unit, last_sign, units
+from aal_engine.measure.source import Sources
+from aal_engine.measure.text import tidy, token_lines
+
+ASKING: Final = frozenset("?？؟")
+LEADING_IN: Final = frozenset(":：")
+
+
+class Prose:
+    """One answer's markers and units, and of each unit its tokens and what else is asked for.
+
+    `plain` is the text with markers and links blanked. Code stays in it: a command may be what must
+    be mentioned. `mask` has code and links filled with letters instead. Both are as long as the
+    text, so that a place in one is a place in all.
+    """
+
+    def __init__(self, text: str, sources: Sources, language: Language) -> None:
+        markup = read_markup(text)
+        self.text = text
+        self.language = language
+        self.links = markup.links
+        self.markers: list[Marker] = markers(text, sources, markup)
+        spans = [(marker.start, marker.end) for marker in self.markers]
+        bare = blanked(text, spans)
+        self.plain = blanked(bare, markup.links)
+        self.mask = blanked(blanked(bare, markup.code, "x"), markup.links, "x")
+        marked = {start for start, _ in spans}
+        self.units: list[Unit] = units(text, self.mask, markup.fenced, marked, language)
+        self.tokens = token_lines([self.plain[unit.start : unit.end] for unit in self.units])
+
+    @cached_property
+    def page(self) -> str:
+        """The tokens of every unit, a line each, every token between spaces."""
+        return "\n".join([f" {' '.join(tokens)} " for tokens in self.tokens])
+
+    @cached_property
+    def tidy(self) -> list[str]:
+        """The tidy text of each unit; halves of surrogate pairs, which RE2 cannot read, as `?`."""
+        return [
+            tidy(self.plain[unit.start : unit.end]).encode(errors="replace").decode()
+            for unit in self.units
+        ]
+
+    @cached_property
+    def quotations(self) -> list[Span]:
+        """Where quotations stand in the text."""
+        return quotations(self.mask)
+
+    @cached_property
+    def _lines(self) -> dict[int, Line]:
+        return {}
+
+    def line(self, place: int) -> Line:
+        """Return a unit's tokens with what stands between them."""
+        line = self._lines.get(place)
+        if line is None:
+            unit = self.units[place]
+            line = Line(self.plain[unit.start : unit.end], self.tokens[place])
+            self._lines[place] = line
+        return line
+
+    def asks(self, place: int) -> bool:
+        """Return whether a unit is a question."""
+        return last_sign(self.mask, self.units[place]) in ASKING
+
+    def leads_in(self, place: int) -> bool:
+        """Return whether a unit ends with a colon."""
+        return last_sign(self.mask, self.units[place]) in LEADING_IN

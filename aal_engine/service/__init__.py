@@ -1,0 +1,1 @@
+"""Acts: what a door asks for, from reading inputs to writing results."""

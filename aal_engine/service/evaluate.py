@@ -1,0 +1,165 @@
+"""Score a run against a pack's suites, and write the tables and the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from aal_engine.decide.entry import stamp
+from aal_engine.errors import InputError, shown
+from aal_engine.measure.golden import GoldenSet, Pack
+from aal_engine.measure.metric import Kind
+from aal_engine.measure.record import ENGINE, EvalRecord, summarise
+from aal_engine.measure.run import Output, Run, run_of
+from aal_engine.measure.score import carries, score
+from aal_engine.store.atomic import write_atomic
+from aal_engine.store.folder import make_folder
+from aal_engine.store.golden import load_golden, load_pack
+from aal_engine.store.record import written
+from aal_engine.store.run import RunFile, load_run
+from aal_engine.store.schema import NAME
+from aal_engine.store.table import FOLDER, save_table
+
+KINDS: tuple[Kind, ...] = ("retrieval", "answers")
+
+
+class Watch(Protocol):
+    """Told how much there is to judge, and then how much was."""
+
+    def total(self, rows: int) -> None:
+        """Hear how many rows will be judged."""
+
+    def seen(self, rows: int) -> None:
+        """Hear that so many more rows were judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What an evaluation wrote: a records file for each kind, and what its reader should know."""
+
+    records: Mapping[Kind, tuple[EvalRecord, ...]]
+    files: Mapping[Kind, Path]
+    notes: tuple[str, ...]
+
+
+class Task(NamedTuple):
+    """One table to make."""
+
+    kind: Kind
+    golden: GoldenSet
+    run: Run
+
+
+def evaluate(
+    pack_folder: Path,
+    runs: Sequence[Path],
+    out: Path,
+    *,
+    version: str,
+    now: datetime,
+    suites: Sequence[str] = (),
+    family: str | None = None,
+    watch: Watch | None = None,
+) -> Evaluation:
+    """Score the runs and write `OUT/retrieval.json`, `OUT/answers.json` and `OUT/tables/`.
+
+    Every model family of the runs is scored on every suite that was asked for, or on all of them.
+    A kind of which a family's outputs say nothing is left out, and noted.
+
+    Raises:
+        InputError: an input cannot be used, or the runs and the pack have nothing in common.
+        WriteError: a result could not be written; no records file was then touched.
+    """
+    if not NAME.fullmatch(version):
+        raise InputError.at(f"{shown(version)} is not a version name", way_out="as in 1.4.0")
+    pack = load_pack(pack_folder)
+    golden = [load_golden(pack_folder, name) for name in _chosen(pack, suites)]
+    files = [load_run(path, default_family=family, citations=pack.citations) for path in runs]
+    merged = _merged(files)
+    foreign = _foreign(pack_folder, pack, golden, merged)
+    tasks, notes = _planned(golden, merged)
+    if watch is not None:
+        watch.total(sum(len(task.golden.cases) for task in tasks))
+    make_folder(out)
+    make_folder(out / FOLDER)
+    made: dict[Kind, list[EvalRecord]] = {}
+    for task in tasks:
+        table = score(
+            *task,
+            version=version,
+            engine=ENGINE,
+            foreign=foreign[task.run.model_family],
+            seen=watch.seen if watch is not None else lambda _: None,
+        )
+        save_table(table, out / FOLDER)
+        made.setdefault(task.kind, []).append(summarise(table, stamp(now)))
+    for kind, records in made.items():
+        write_atomic(out / f"{kind}.json", written(records).encode())
+    return Evaluation(
+        {kind: tuple(records) for kind, records in made.items()},
+        {kind: out / f"{kind}.json" for kind in made},
+        (*notes, *_unread(files)),
+    )
+
+
+def _chosen(pack: Pack, suites: Sequence[str]) -> Sequence[str]:
+    for name in suites:
+        if name not in pack.suites:
+            raise InputError.at(
+                f"pack {shown(pack.name)} has no suite {shown(name)}",
+                way_out="its suites: " + ", ".join(map(shown, pack.suites)),
+            )
+    return suites or tuple(pack.suites)
+
+
+def _merged(files: Sequence[RunFile]) -> list[Run]:
+    """Put the files' outputs together by model family; a file may hold a part of each."""
+    families: dict[str | None, list[Output]] = {}
+    for file in files:
+        for family, run in file.runs.items():
+            families.setdefault(family, []).extend(run.outputs)
+    return [
+        run_of(family, outputs)
+        for family, outputs in sorted(families.items(), key=lambda item: item[0] or "")
+    ]
+
+
+def _foreign(
+    folder: Path, pack: Pack, golden: Sequence[GoldenSet], runs: Sequence[Run]
+) -> dict[str | None, int]:
+    """Count each family's outputs for cases that no suite of the pack has."""
+    loaded = {suite.suite.name for suite in golden}
+    others = [load_golden(folder, name) for name in pack.suites if name not in loaded]
+    known = {case for suite in (*golden, *others) for case in suite.by_id}
+    return {
+        run.model_family: sum(output.case_id not in known for output in run.outputs) for run in runs
+    }
+
+
+def _planned(golden: Sequence[GoldenSet], runs: Sequence[Run]) -> tuple[list[Task], list[str]]:
+    tasks = []
+    notes = []
+    for run in runs:
+        for kind in KINDS:
+            suites = [suite for suite in golden if kind in suite.suite.kinds]
+            if suites and carries(kind, run):
+                tasks += [Task(kind, suite, run) for suite in suites]
+            elif suites:
+                family = "" if run.model_family is None else f" of {shown(run.model_family)}"
+                notes.append(f"the outputs{family} say nothing of {kind}: no {kind} record is made")
+    if not tasks:
+        raise InputError.at(
+            "the run says nothing that the pack's suites measure",
+            way_out="suites of kind retrieval read `retrieved`, suites of kind answers `answer`",
+        )
+    return tasks, notes
+
+
+def _unread(files: Sequence[RunFile]) -> Iterator[str]:
+    for file in files:
+        if file.unread:
+            names = ", ".join(shown(name) for name in sorted(file.unread)[:8])
+            yield f"keys of the run that are not read: {names}"

@@ -1,0 +1,60 @@
+"""The report for a pull request or a job summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aal_engine.decide.decision import Decision
+from aal_engine.service.report.row import Row, headline, row, underpowered
+
+_COLUMNS = ("", "check", "metric", "where", "baseline", "current", "change", "tolerance", "says")
+
+
+def markdown(decision: Decision) -> str:
+    """Return the report as GitHub-flavoured Markdown; what holds is folded away."""
+    rows = [row(check) for check in decision.checks]
+    failing = [line for line in rows if line.mark != "ok"]
+    holding = [line for line in rows if line.mark == "ok"]
+    lines = [f"## {_escaped(headline(decision))}", ""]
+    if failing:
+        lines += [*_table(failing), ""]
+    if holding:
+        lines += [
+            "<details>",
+            f"<summary>{len(holding)} checks hold</summary>",
+            "",
+            *_table(holding),
+            "",
+            "</details>",
+            "",
+        ]
+    lines += [f"- {_escaped(note)}" for note in decision.notes]
+    if weak := underpowered(decision):
+        lines.append(f"- {weak} comparisons are underpowered for their tolerance")
+    lines += ["", f"Decided {decision.decided_at}, decision `{decision.digest}`."]
+    return "\n".join(lines) + "\n"
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    lines = ["| " + " | ".join(_COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]
+    for line in rows:
+        says = "; ".join(filter(None, (line.says, line.statistics)))
+        cells = (
+            line.mark,
+            line.check,
+            line.metric,
+            line.where,
+            line.baseline,
+            line.current,
+            line.change,
+            line.tolerance,
+            says,
+        )
+        lines.append("| " + " | ".join(_escaped(cell) for cell in cells) + " |")
+    return lines
+
+
+def _escaped(told: str) -> str:
+    for mark in "\\`*_[]<>|#":
+        told = told.replace(mark, "\\" + mark)
+    return told

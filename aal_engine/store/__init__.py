@@ -1,0 +1,1 @@
+"""Disk: reading and writing what the floors below define."""

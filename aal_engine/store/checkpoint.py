@@ -1,0 +1,75 @@
+"""Checkpoints in a ledger's folder: the latest one, and one for each size that was signed.
+
+```
+ledger/checkpoint                    the latest, with its witnesses' cosignatures
+ledger/checkpoints/000000000009      as the log signed it at that size
+```
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from aal_engine.decide.checkpoint import Checkpoint, parse_text
+from aal_engine.decide.note import MAX_BYTES, Note, parse
+from aal_engine.errors import ChainBroken, LedgerUnreadable, NoTrustedKey
+from aal_engine.store.atomic import replacing_at
+from aal_engine.store.ledger_folder import opened
+
+NAME = "checkpoint"
+FOLDER = "checkpoints"
+
+
+def latest(root: int) -> bytes | None:
+    """Return the bytes of the latest checkpoint in an open ledger folder, or None.
+
+    Raises:
+        LedgerUnreadable: it cannot be read.
+    """
+    try:
+        file = os.open(NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise LedgerUnreadable(f"{NAME} cannot be opened: {error.strerror}") from None
+    try:
+        return os.read(file, MAX_BYTES + 1)
+    except OSError as error:
+        raise LedgerUnreadable(f"{NAME} cannot be read: {error.strerror}") from None
+    finally:
+        os.close(file)
+
+
+def stated(root: int, origin: str | None = None) -> Checkpoint | None:
+    """Return what the latest checkpoint says, whoever signed it, or None if there is none.
+
+    Raises:
+        ChainBroken: it is malformed, or of another ledger than `origin`.
+        LedgerUnreadable: it cannot be read.
+    """
+    raw = latest(root)
+    if raw is None:
+        return None
+    try:
+        checkpoint = parse_text(parse(raw).text)
+    except NoTrustedKey as error:
+        raise ChainBroken(0, f"the ledger's checkpoint was changed: {error.message}") from None
+    if origin is not None and checkpoint.origin != origin:
+        raise ChainBroken(0, "the ledger's checkpoint is of another ledger")
+    return checkpoint
+
+
+def publish(root: int, note: Note, size: int, kept: Note | None) -> None:
+    """Write the latest checkpoint, durably, and the one of its size where that is given.
+
+    Raises:
+        WriteError: a file could not be written; the earlier checkpoint is whole.
+    """
+    if kept is not None:
+        with suppress(FileExistsError):
+            os.mkdir(FOLDER, dir_fd=root)
+        with opened(FOLDER, root) as folder, replacing_at(folder, f"{size:012d}") as file:
+            file.write(kept.encode())
+    with replacing_at(root, NAME) as file:
+        file.write(note.encode())

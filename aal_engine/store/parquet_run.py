@@ -1,0 +1,96 @@
+"""Runs in Parquet: a row an output, or a row a retrieved document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aal_engine.errors import InputError
+from aal_engine.measure.run import Output
+from aal_engine.store.json_text import named
+from aal_engine.store.output import FIELDS, RowReader
+from aal_engine.store.ranked import RankedLists
+from aal_engine.store.text_file import FaultList, Source
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
+QUERY_COLUMNS = ("query_id", "query", "qid", "q_id", "query-id", "topic_id", "case_id", "id")
+DOC_COLUMNS = ("doc_id", "doc", "docno", "docid", "corpus-id")
+_BATCH = 4_096
+
+
+def read_parquet_run(
+    source: Source, reader: RowReader, faults: FaultList
+) -> Iterator[tuple[int, Output]]:
+    """Yield the row, from 1, and the output of every row or every query of a Parquet file.
+
+    A file with an `id` column and one of the other fields of a run has a row for each output, its
+    `retrieved` a list of structs. A file with a query, a document, and a score or a rank column
+    has a row for each retrieved document; the rank is used only where there is no score.
+
+    Raises:
+        InputError: it is not a Parquet file, or has the columns of neither form.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(source)
+        if "id" in file.schema_arrow.names and not FIELDS.isdisjoint(
+            set(file.schema_arrow.names) - {"id"}
+        ):
+            yield from _wide(file, reader)
+        else:
+            yield from _long(file, reader, faults)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise InputError.at("is not Parquet that can be read", file=faults.file) from None
+
+
+def _wide(file: ParquetFile, reader: RowReader) -> Iterator[tuple[int, Output]]:
+    columns = [name for name in file.schema_arrow.names if name in FIELDS]
+    _leave(file, reader, columns)
+    number = 0
+    for batch in file.iter_batches(_BATCH, columns=columns):
+        for row in batch.to_pylist():
+            number += 1
+            output = reader.output(row, number)
+            if output is not None:
+                yield number, output
+
+
+def _long(file: ParquetFile, reader: RowReader, faults: FaultList) -> Iterator[tuple[int, Output]]:
+    names = file.schema_arrow.names
+    query, doc = _first(QUERY_COLUMNS, names), _first(DOC_COLUMNS, names)
+    value = _first(("score", "rank"), names)
+    if query is None or doc is None or value is None:
+        raise InputError.at(
+            "has neither the columns of a run nor a query, a document and a score column",
+            file=faults.file,
+            way_out=f"query column: {', '.join(QUERY_COLUMNS)}; document column: "
+            f"{', '.join(DOC_COLUMNS)}; and score or rank",
+        )
+    _leave(file, reader, [query, doc, value])
+    lists = RankedLists(faults, ranks=value == "rank")
+    number = 0
+    for batch in file.iter_batches(_BATCH, columns=[query, doc, value]):
+        cells = [batch.column(name).to_pylist() for name in (query, doc, value)]
+        for case, document, amount in zip(*cells, strict=True):
+            number += 1
+            if not isinstance(case, str | int) or not isinstance(document, str | int):
+                faults.add("has no query or document id that is text or a number", line=number)
+            else:
+                numeric = isinstance(amount, int | float)
+                lists.add(number, str(case), str(document), amount if numeric else math.nan)
+    yield from lists.outputs()
+
+
+def _first(known: Sequence[str], names: Sequence[str]) -> str | None:
+    return next((name for name in known if name in names), None)
+
+
+def _leave(file: ParquetFile, reader: RowReader, columns: Sequence[Any]) -> None:
+    for name in file.schema_arrow.names:
+        if name not in columns:
+            reader.leave(named(name), file.metadata.num_rows)

@@ -1,0 +1,86 @@
+"""One decision, told in every form."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+from specimen import gate, policy, record
+
+from aal_engine.measure.record import Mean, SliceMeans
+from aal_engine.service.report import REPORTS
+from aal_engine.service.report.row import row
+from aal_engine.service.report.text import text
+
+
+def blocked():
+    return gate(record(metrics={"complete": 0.5}, counts={"invented_citations": 2}))
+
+
+@pytest.mark.parametrize("form", REPORTS)
+def test_every_form_tells_the_verdict(form):
+    for decision in (blocked(), gate(record())):
+        assert decision.verdict in REPORTS[form](decision).lower()
+
+
+def test_json_is_the_record():
+    decision = blocked()
+    assert json.loads(REPORTS["json"](decision)) == json.loads(json.dumps(decision.canonical()))
+
+
+def test_text_tells_what_blocks_first_and_by_how_much():
+    lines = text(blocked()).splitlines()
+    assert lines[0].startswith("BLOCKED: desk 1.1.0 on support against 1.0.0: 3 of")
+    assert "invented citations" in lines[2]
+    assert "2, limit 0" in lines[2]
+    assert any("0.9000 -> 0.5000  0.4000 worse (tolerance 0.0500)" in line for line in lines)
+
+
+def test_text_is_cut_with_a_count():
+    slices = {f"s{n}": SliceMeans(30, {"complete": Mean(0.9, 30)}) for n in range(60)}
+    fell = {f"s{n}": SliceMeans(30, {"complete": Mean(0.1, 30)}) for n in range(60)}
+    decision = gate(
+        record(slices=fell),
+        before=(record(version="1.0.0", slices=slices),),
+        policy=policy(slices_block=True),
+    )
+    told = text(decision)
+    assert "… 40 more checks block" in told
+    assert len(told.splitlines()) < 80
+
+
+def test_colour_is_added_only_when_asked_for():
+    assert "\x1b[" not in text(blocked())
+    assert "\x1b[31;1m" in text(blocked(), colour=True)
+
+
+def test_an_advisory_slice_warns():
+    decision = gate(
+        record(slices={"fr": SliceMeans(30, {"complete": Mean(0.1, 30)})}),
+        before=(
+            record(version="1.0.0", slices={"fr": SliceMeans(30, {"complete": Mean(0.9, 30)})}),
+        ),
+    )
+    assert decision.verdict == "released"
+    (line,) = [row(check) for check in decision.checks if check.slice == "fr"]
+    assert line.mark == "warn"
+    assert ET.fromstring(REPORTS["junit"](decision)).find(".//skipped") is not None
+
+
+def test_names_cannot_break_out_of_the_page_or_the_table():
+    odd = "a@b:c/d+e"
+    decision = gate(record(suite=odd), before=(record(suite=odd, version="1.0.0"),))
+    page = REPORTS["html"](decision)
+    assert "<script" not in page
+    assert page.count("<table>") == page.count("</table>")
+    ET.fromstring(REPORTS["junit"](decision))
+    table = [line for line in REPORTS["markdown"](decision).splitlines() if line.startswith("| ok")]
+    assert table
+    assert {line.replace("\\|", "").count("|") for line in table} == {10}
+
+
+def test_the_page_fetches_nothing():
+    page = REPORTS["html"](blocked())
+    for word in ("http:", "https:", "src=", "url(", "@import", "<link"):
+        assert word not in page
