@@ -174,9 +174,9 @@ class LedgerUnreadable(LedgerError):
 EXIT_CODES: Mapping[int, str] = {
     0: "released, verified or done",
     1: "blocked: the gate decided against the release",
-    2: "the call or an input cannot be used; nothing was decided",
+    2: "the call or an input cannot be used, or a result could not be written",
     3: "the ledger is broken, unreadable or refused the entry",
-    70: "a fault of this program; nothing was decided",
+    70: "a fault of this program",
     130: "interrupted; what was written before is whole",
 }
 

@@ -2,74 +2,103 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
+from aal_engine.decide.body import bodies
 from aal_engine.decide.decision import Decision
+from aal_engine.decide.entry import Entry
 from aal_engine.decide.gate import decide
 from aal_engine.decide.policy import Policy
 from aal_engine.decide.question import Question
 from aal_engine.decide.release import AgentKey, Release
-from aal_engine.measure.record import EvalRecord, Mean
+from aal_engine.decide.replay import Replay
+from aal_engine.measure.record import EvalRecord, Mean, SliceMeans
 
 AT = "2026-01-31T09:30:00.000Z"
 GOLDEN = "a" * 64
+KEY = AgentKey("desk", "support")
+MEANS = {
+    "retrieval": {"recall@10": 0.8, "ndcg@10": 0.7},
+    "answers": {"grounded": 1.0, "complete": 0.9, "forbidden_claims": 0.0},
+}
 
 
-def record(kind="answers", family="claude", version="1.1.0", *, cases=40, **changes) -> EvalRecord:
-    metrics = changes.pop("metrics", None) or (
-        {"recall@10": 0.8, "ndcg@10": 0.7} if kind == "retrieval" else {"complete": 0.9}
+def record(
+    kind="answers", family="claude", version="1.1.0", *, cases=40, without=(), **changes
+) -> EvalRecord:
+    """A record whose floors' metrics follow from its counts."""
+    counts = dict.fromkeys(
+        ("attempts", "missing_outputs", "missing_attempts", "foreign_outputs"), 0
     )
-    counts = {
-        "attempts": cases,
-        "missing_outputs": 0,
-        "missing_attempts": 0,
-        "foreign_outputs": 0,
-    }
+    means = dict(MEANS[kind])
     if kind == "answers":
         counts |= {"invented_citations": 0, "forbidden_claims": 0}
-    counts |= changes.pop("counts", {})
-    return EvalRecord(
-        **{
-            "kind": kind,
-            "pack": "support",
-            "agent": "desk",
-            "version": version,
-            "model_family": family,
-            "suite": "core",
-            "golden_set": GOLDEN,
-            "cases": cases,
-            "run": "b" * 64,
-            "engine": "aal-engine@0",
-            "scored_at": AT,
-            "metrics": {
-                name: value if isinstance(value, Mean) else Mean(value, cases)
-                for name, value in metrics.items()
-            },
-            "slices": {},
-            "counts": counts,
-            "table": "c" * 64,
-            "rows": cases,
-        }
-        | changes
-    )
+    counts |= {"attempts": cases} | changes.pop("counts", {})
+    counts["missing_attempts"] = max(counts["missing_attempts"], counts["missing_outputs"])
+    if kind == "answers":
+        scored = cases - counts["missing_outputs"]
+        means["grounded"] = Mean(0.975 if counts["invented_citations"] else 1.0, scored)
+        means["forbidden_claims"] = Mean(0.025 if counts["forbidden_claims"] else 0.0, scored)
+    means |= changes.pop("metrics", {})
+    fields = {
+        "kind": kind,
+        "pack": "support",
+        "agent": "desk",
+        "version": version,
+        "model_family": family,
+        "suite": "core",
+        "golden_set": GOLDEN,
+        "cases": cases,
+        "run": digest(f"run of {version}"),
+        "engine": "aal-engine@0",
+        "scored_at": AT,
+        "metrics": {
+            name: value if isinstance(value, Mean) else Mean(value, cases)
+            for name, value in means.items()
+            if name not in without
+        },
+        "slices": {},
+        "counts": counts,
+        "rows": cases,
+    } | changes
+    named = "|".join(str(fields[name]) for name in ("kind", "model_family", "version", "suite"))
+    return EvalRecord(**{"table": digest(named)} | fields)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def slices(value: float, cases: int, *names: str, kind="answers") -> dict[str, SliceMeans]:
+    """Slices in which `complete` has a value and the floors are clean."""
+    means = {name: Mean(mean, cases) for name, mean in (MEANS[kind] | {"complete": value}).items()}
+    return {name: SliceMeans(cases, means) for name in names or ("fr",)}
 
 
 def policy(**changes) -> Policy:
     return replace(Policy(families=("claude",)), **changes)
 
 
-def released(*records: EvalRecord) -> tuple[Decision, Release]:
+def replayed(*decisions: Decision) -> Replay:
+    """What a ledger that holds these decisions means."""
+    replay = Replay()
+    for seq, body in enumerate((b for each in decisions for b in bodies(each)), 1):
+        replay(Entry(seq, "", "decision", body, AT, b"", b""))
+    return replay
+
+
+def released(*records: EvalRecord, **changes) -> tuple[Decision, Release]:
     """The decision that released version 1.0.0, and the ledger's knowledge of it."""
-    question = Question(records, None, policy(first_release="allow"), None)
-    decision = decide(question, at=AT, engine="aal-engine@0")
+    families = tuple(sorted({r.model_family for r in records if r.kind == "answers"}))
+    allowed = policy(first_release="allow", families=families or ("claude",), **changes)
+    decision = decide(Question(records, None, allowed, None), at=AT, engine="aal-engine@0")
     assert decision.verdict == "released", decision.checks[0]
-    release = Release(AgentKey("desk", "support"), "1.0.0", decision.digest, 3)
-    return decision, release
+    return decision, replayed(decision).releases[KEY]
 
 
 def gate(*current: EvalRecord, before=(), **changes) -> Decision:
     """Decide on records against a release of `before`."""
-    before = before or (record(version="1.0.0"),)
-    baseline, release = released(*before)
+    baseline, release = released(*(before or (record(version="1.0.0"),)))
     fields = {"baseline": baseline, "policy": policy(), "release": release} | changes
     return decide(Question(current=current, **fields), at=AT, engine="aal-engine@0")

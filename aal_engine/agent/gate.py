@@ -97,7 +97,7 @@ def gate(
         report = REPORTS[name](gated.decision)
         say(as_text(gated.decision, colour=coloured()) if name == "text" else report)
         if name == "text":
-            say(_where(gated, record))
+            say(_where(gated, record, ledger))
     _summarise(gated)
     raise typer.Exit(0 if gated.decision.verdict == "released" else 1)
 
@@ -113,6 +113,8 @@ def _formats(asked: list[str]) -> tuple[list[str], dict[str, Path]]:
                 f"{shown(item)} is no format",
                 way_out="text, json, markdown, junit, html, or NAME=FILE",
             )
+        if path and name in files:
+            raise InputError.at(f"format {name} is given two files; give it one")
         if path:
             files[name] = Path(path)
         else:
@@ -120,10 +122,12 @@ def _formats(asked: list[str]) -> tuple[list[str], dict[str, Path]]:
     return told, files
 
 
-def _where(gated: Gated, record: Path) -> str:
+def _where(gated: Gated, record: Path, ledger: Path) -> str:
     stands = "stands already" if gated.known else "is"
+    begun = f" A new ledger was begun in {file_name(ledger)}." if gated.started else ""
     return (
-        f"The decision {stands} in the ledger as entry {gated.seq}, and in {file_name(record)}.\n"
+        f"The decision {stands} in the ledger as entry {gated.seq}, "
+        f"and in {file_name(record)}.{begun}\n"
     )
 
 

@@ -6,7 +6,8 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from typing import NoReturn
+from contextlib import suppress
+from typing import NoReturn, TextIO
 
 import typer
 
@@ -35,9 +36,6 @@ def exit_code(act: Callable[[], object]) -> int:
     except AalError as error:
         tell(f"error: {error}")
         return error.exit_code
-    except BrokenPipeError:
-        _silence(sys.stdout)
-        return 0
     except Exception as error:  # The last resort: never exit 1, never print a value.
         tell(f"internal error: {type(error).__name__} at {_place(error)}: please report it")
         return INTERNAL
@@ -53,30 +51,37 @@ def _place(error: BaseException) -> str:
 
 
 def say(text: str) -> None:
-    """Write to standard output; a reader that went away does not change what was decided."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _silence(sys.stdout)
+    """Write to standard output; where that cannot be, nothing that was decided changes."""
+    _write(sys.stdout, text)
 
 
 def tell(text: str) -> None:
-    """Write a line to standard error."""
+    """Write a line to standard error, likewise."""
+    _write(sys.stderr, text.rstrip("\n") + "\n")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:  # It was closed before this process began.
+        return
     try:
-        sys.stderr.write(text.rstrip("\n") + "\n")
-        sys.stderr.flush()
-    except BrokenPipeError:
-        _silence(sys.stderr)
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:
+            encoding = stream.encoding or "ascii"
+            stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except (OSError, ValueError):
+        _silence(stream)
 
 
-def _silence(stream: object) -> None:
+def _silence(stream: TextIO) -> None:
     # Python flushes once more at exit; without this it would complain again and change the code.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # type: ignore[attr-defined]
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def coloured() -> bool:
     """Whether standard output wants colours: a terminal, and nobody asked for none."""
     from aal_engine.api.settings import no_colour
 
-    return sys.stdout.isatty() and not no_colour()
+    return sys.stdout is not None and sys.stdout.isatty() and not no_colour()

@@ -3,7 +3,7 @@
 One ledger line holds at most 65,535 bytes, so checks and records stand as rows under their column
 names, and a decision with very many checks is cut into parts that are appended together. What an
 auditor needs to judge the decision again is all here: each row's verdict follows from its own
-numbers, and the decision's verdict from its rows (see `replay`).
+numbers, and the decision's verdict from its rows (see `audit`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.decision import DECISION_SCHEMA, Decision
+from aal_engine.measure.metric import FLOORS
 from aal_engine.measure.record import EvalRecord
 
 CHECK_COLUMNS = (
@@ -28,7 +29,7 @@ CHECK_COLUMNS = (
     "ok",
     "advisory",
 )
-PART_BYTES = 60_000
+PART_BYTES = 50_000
 """Bytes of a part's rows; the rest of the line's 65,535 is room for what stands around them."""
 
 
@@ -51,6 +52,7 @@ def bodies(decision: Decision) -> list[dict[str, JSON]]:
         "policy": decision.policy,
         "model_families": list(decision.families),
         "baseline": None if decision.baseline is None else decision.baseline.canonical(),
+        "unchanged_cases": decision.unchanged_cases,
     }
     return [
         {
@@ -99,7 +101,7 @@ def _record(record: EvalRecord) -> dict[str, JSON]:
         "table": record.table,
         "run": record.run,
         "passed": record.passed,
-        "metrics": {name: mean.value for name, mean in record.metrics.items()},
-        "invented_citations": record.counts.get("invented_citations"),
-        "forbidden_claims": record.counts.get("forbidden_claims"),
+        "engine": record.engine,
+        "metrics": {name: [mean.value, mean.n] for name, mean in record.metrics.items()},
+        "floors": {floor: record.counts[floor] for floor in FLOORS if floor in record.counts},
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from aal_engine.canonical import JSON, digest
@@ -25,7 +25,8 @@ class Check:
     Every rule of the gate has this form, so that an auditor who holds only the numbers can judge it
     again: a floor is a count against 0, a presence is 1 or 0 against 1. `current` None is a value
     that should be there and is not; it never passes. `advisory` marks a comparison that the policy
-    records without letting it block.
+    records without letting it block. `baseline_n` and `current_n` are the cases that the two means
+    are over.
     """
 
     name: str
@@ -40,6 +41,8 @@ class Check:
     advisory: bool = False
     note: str | None = None
     evidence: Mapping[str, JSON] | None = None
+    baseline_n: int | None = None
+    current_n: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -76,6 +79,8 @@ class Check:
             "advisory": self.advisory,
             "note": self.note,
             "evidence": self.evidence,
+            "baseline_n": self.baseline_n,
+            "current_n": self.current_n,
         }
 
 
@@ -133,6 +138,7 @@ class Decision:
     checks: tuple[Check, ...]
     records: tuple[EvalRecord, ...]
     notes: tuple[str, ...] = ()
+    unchanged_cases: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -153,6 +159,7 @@ class Decision:
             "policy": {"digest": self.policy},
             "inputs": {"digest": self.inputs},
             "baseline": None if self.baseline is None else self.baseline.canonical(),
+            "unchanged_cases": self.unchanged_cases,
             "checks": [check.canonical() for check in self.checks],
             "notes": list(self.notes),
             "records": [record.canonical() for record in self.records],
@@ -180,6 +187,7 @@ def decision_from(value: Mapping[str, Any]) -> Decision:
         checks=tuple(_check_from(check) for check in value["checks"]),
         records=tuple(record_from(record) for record in value["records"]),
         notes=tuple(value["notes"]),
+        unchanged_cases=value["unchanged_cases"],
     )
 
 
@@ -212,11 +220,11 @@ CHECKS: Mapping[str, str] = {
     "forbidden_claims": "an answer makes a claim that its case forbids",
     "answers_present": "there is no answer evaluation",
     "family_evidence": "a model family that the policy allows has no passing answer evaluation",
-    "same_subject": "the records are of several agents, packs or versions",
+    "same_subject": "the records are of several agents, packs or versions, or of a released one",
     "baseline": "the baseline is not the last release, or is missing",
     "same_golden_set": "the golden set is not the baseline's",
-    "evidence": "a record does not follow from its per-case table",
-    "coverage": "a case has no output, or fewer cases were scored than in the baseline",
+    "evidence": "a record does not follow from its per-case table, or contradicts another",
+    "coverage": "a case has no output, or fewer cases were measured than in the baseline",
     "metric_vanished": "the baseline has a metric that the current records lack",
     "regression": "a metric fell by more than the tolerance since the last release",
     "slide": "a metric fell by more than the policy's slide since the best release",

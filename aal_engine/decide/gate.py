@@ -8,18 +8,21 @@ never the average.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
 
 from aal_engine.canonical import JSON
+from aal_engine.decide.baseline import problem_of_baseline
 from aal_engine.decide.decision import Baseline, Check, Decision, worst_first
 from aal_engine.decide.policy import exact
-from aal_engine.decide.question import Pair, Question, allowed, paired, unique
-from aal_engine.decide.release import Measure
+from aal_engine.decide.question import Pair, Question, Scope, allowed, key_of, paired, unique
+from aal_engine.decide.release import Key, Measure
+from aal_engine.decide.remark import remarks
 from aal_engine.errors import Fault, InputError, shown
-from aal_engine.measure.evidence import Paired, compare, zero_event_bound
+from aal_engine.measure.evidence import Paired, compare, holm, zero_event_bound
 from aal_engine.measure.metric import FLOORS, metric
-from aal_engine.measure.record import Mean, summarise
+from aal_engine.measure.record import EvalRecord
 
 RESCORE = (
     "score the released version's run again on the new golden set and pass those records as "
@@ -38,6 +41,7 @@ def decide(question: Question, *, at: str, engine: str) -> Decision:
     pairs = paired(question)
     first = question.current[0]
     checks = [check for rule in RULES for check in rule(question, pairs)]
+    order = sorted(unique(question.current).items(), key=lambda item: _order(item[0]))
     return Decision(
         agent=first.agent,
         pack=first.pack,
@@ -49,255 +53,270 @@ def decide(question: Question, *, at: str, engine: str) -> Decision:
         inputs=question.inputs(engine),
         baseline=_baseline(question),
         checks=worst_first(checks),
-        records=tuple(pair.current for pair in pairs if pair.current is not None)
-        + tuple(r for r in unique(question.current).values() if not allowed(question, r)),
-        notes=tuple(_notes(question)),
+        records=tuple(record for _, record in order),
+        notes=tuple(remarks(question)),
+        unchanged_cases=question.unchanged_cases,
     )
+
+
+def _order(key: Key) -> tuple[str, str, str]:
+    return key.kind, key.suite, key.model_family or ""
+
+
+def _baseline(question: Question) -> Baseline | None:
+    given = question.baseline
+    if not given:
+        return None
+    if isinstance(given, Decision):
+        return Baseline(given.version, given.digest, "decision")
+    known = None if question.release is None else question.release.decision
+    return Baseline(given[0].version, known, "records")
 
 
 Rule = Callable[[Question, Sequence[Pair]], Iterator[Check]]
 
 
-def _presence(name: str, held: bool, note: str | None = None, **where: str | None) -> Check:
-    return Check(name, "higher", 1.0, float(held), note=None if held else note, **where)  # type: ignore[arg-type]
+def _presence(name: str, problem: str | None, key: Key | None = None) -> Check:
+    """Return the check of something that must hold; `problem` says why it does not."""
+    check = Check(name, "higher", 1.0, float(problem is None), note=problem)
+    return check if key is None else _at(key, check)
 
 
-def floors(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
+def _at(key: Key, check: Check) -> Check:
+    return replace(check, model_family=key.model_family, suite=key.suite)
+
+
+def floors(question: Question, _: Sequence[Pair]) -> Iterator[Check]:
     """Any invented citation or forbidden claim blocks: any answer record, family and attempt."""
-    for record in unique(question.current).values():
-        if record.kind != "answers":
-            continue
-        for floor in FLOORS:
+    for key, record in unique(question.current).items():
+        for floor in FLOORS if key.kind == "answers" else ():
             count = record.counts[floor]
             answers = record.counts["attempts"] - record.counts["missing_attempts"]
             bound = {"answers": answers, "upper_bound": round(zero_event_bound(answers), 6)}
-            yield Check(
-                floor,
-                "lower",
-                0.0,
-                float(count),
-                model_family=record.model_family,
-                suite=record.suite,
-                evidence=None if count else bound,
+            yield _at(
+                key,
+                Check(floor, "lower", 0.0, float(count), evidence=None if count else bound),
             )
 
 
-def answers_present(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
+def answers_present(question: Question, _: Sequence[Pair]) -> Iterator[Check]:
     """Retrieval scores alone say nothing about what a model wrote."""
-    count = sum(record.kind == "answers" for record in question.current)
-    note = None if count else "no answer evaluation, no release: pass the answer records too"
-    yield Check("answers_present", "higher", 1.0, float(min(count, 1)), note=note)
+    present = any(record.kind == "answers" for record in question.current)
+    yield _presence(
+        "answers_present",
+        None if present else "no answer evaluation, no release: pass the answer records too",
+    )
 
 
-def family_evidence(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
-    """Every model family that the policy allows needs its own passing answer evaluation."""
+def family_evidence(question: Question, _: Sequence[Pair]) -> Iterator[Check]:
+    """Every model family that the policy allows needs its own passing answer evaluation.
+
+    On every suite of answers that any allowed family is measured on, now or in the last release:
+    a family is not let through on the easiest of them.
+    """
+    answers = {
+        key: record for key, record in unique(question.current).items() if key.kind == "answers"
+    }
+    known = () if question.release is None else question.release.records
+    suites = {
+        key.suite for key in (*answers, *known) if key.kind == "answers" and allowed(question, key)
+    }
     for family in question.policy.families:
-        own = [r for r in question.current if r.kind == "answers" and r.model_family == family]
-        note = "its answer evaluation does not pass" if own else "it has no answer evaluation"
-        held = bool(own) and all(record.passed for record in own)
-        yield _presence("family_evidence", held, note, model_family=family)
+        own = {key.suite: record for key, record in answers.items() if key.model_family == family}
+        problem = None
+        if not own:
+            problem = "it has no answer evaluation"
+        elif missing := sorted(suites - own.keys()):
+            problem = f"it has no answer evaluation on {shown(missing[0])}"
+        elif not all(record.passed for record in own.values()):
+            problem = "its answer evaluation does not pass"
+        yield replace(_presence("family_evidence", problem), model_family=family)
 
 
-def same_subject(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
-    """One decision speaks of one agent, one pack, one version."""
-    subjects = {(r.agent, r.pack, r.version) for r in question.current}
-    note = f"{len(subjects)} different agents, packs or versions: gate each version by itself"
-    yield _presence("same_subject", len(subjects) == 1, note)
+def same_subject(question: Question, _: Sequence[Pair]) -> Iterator[Check]:
+    """One decision speaks of one agent, one pack, one version, and a version is one build."""
+    subjects = {(record.agent, record.pack, record.version) for record in question.current}
+    release, problem = question.release, None
+    if len(subjects) > 1:
+        problem = f"{len(subjects)} agents, packs or versions: gate each version by itself"
+    elif release is not None and question.current[0].version == release.version:
+        before = release.records
+        for key, record in unique(question.current).items():
+            if key in before and before[key].run != record.run:
+                problem = (
+                    f"version {shown(release.version)} is released already, from another run: "
+                    "a new build needs a version of its own"
+                )
+    yield _presence("same_subject", problem)
 
 
-def baseline(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
+def baseline(question: Question, _: Sequence[Pair]) -> Iterator[Check]:
     """The baseline is the last release that the ledger holds; without one, a first release."""
-    release, given = question.release, question.baseline
-    if release is None:
-        if given is None:
-            held = question.policy.first_release == "allow"
-            note = (
-                "there is no baseline, and the policy does not allow a first release: "
-                "set first_release: allow for it"
-            )
-        else:
-            held = False
-            note = (
-                "the ledger holds no release of this agent and pack: gate the released version "
-                "first, with first_release: allow and without --baseline"
-            )
-    elif given is None:
-        held = False
-        note = (
-            f"the ledger holds version {shown(release.version)} as last released: "
-            "pass its decision as --baseline"
-        )
-    elif isinstance(given, Decision):
-        held = given.digest == release.decision
-        note = (
-            f"it is not the last released decision, which is of version {shown(release.version)} "
-            f"(ledger entry {release.seq})"
-        )
-    else:
-        held = bool(given) and all(
-            (r.agent, r.pack, r.version) == (*release.key, release.version) for r in given
-        )
-        note = f"its records are not of version {shown(release.version)}, the last released one"
-    yield _presence("baseline", held, note)
+    yield _presence("baseline", problem_of_baseline(question))
 
 
 def same_golden_set(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
     """Numbers compare only on the same golden set, or on the cases that both share."""
+    sets: dict[tuple[str, str], set[str]] = {}
+    for pair in pairs:
+        if pair.current is not None:
+            sets.setdefault((pair.key.kind, pair.key.suite), set()).add(pair.current.golden_set)
+    for (kind, suite), digests in sorted(sets.items()):
+        problem = None
+        if len(digests) > 1:
+            problem = f"the {kind} records of this suite are of {len(digests)} golden sets"
+        yield replace(_presence("same_golden_set", problem), suite=suite)
     for pair in pairs:
         if pair.current is None or pair.baseline is None:
             continue
-        note = f"the golden set differs from the baseline's: {RESCORE}"
-        where = {"model_family": pair.key.model_family, "suite": pair.key.suite}
         if pair.shared_cases is None:
-            yield _presence("same_golden_set", pair.same_set, note, **where)
-        else:
-            yield Check(
-                "same_golden_set",
-                "higher",
-                1.0,
-                1.0,
-                note=f"compared on {pair.shared_cases} unchanged cases of {pair.current.cases}",
-                model_family=pair.key.model_family,
-                suite=pair.key.suite,
-            )
+            problem = None if pair.same_set else f"the golden set is not the baseline's: {RESCORE}"
+            yield _presence("same_golden_set", problem, pair.key)
+            continue
+        share = question.policy.unchanged_share * pair.current.cases
+        needed = max(question.policy.unchanged_cases, math.ceil(share))
+        note = f"compared on {pair.shared_cases} unchanged cases of {pair.current.cases}"
+        check = Check(
+            "same_golden_set", "higher", float(needed), float(pair.shared_cases), note=note
+        )
+        yield _at(pair.key, check)
 
 
 def evidence(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
-    """A record must follow from its per-case table, where that is at hand."""
-    records = [*unique(question.current).values(), *question.baseline_records]
-    for record in records:
-        table = question.tables.get(record.table)
-        if table is None:
-            continue
-        try:
-            follows = summarise(table, record.scored_at).canonical() == record.canonical()
-        except InputError:
-            follows = False
-        note = f"the {record.kind} record of version {shown(record.version)} is not what its table amounts to"
-        yield _presence(
-            "evidence", follows, note, model_family=record.model_family, suite=record.suite
-        )
+    """A record must follow from its per-case table, and contradict no other record."""
+    owners: dict[str, set[tuple[Key, str]]] = {}
+    records = {record.digest: record for record in (*question.current, *question.baseline_records)}
+    for record in records.values():
+        owners.setdefault(record.table, set()).add((key_of(record), record.version))
+    for identity, record in records.items():
+        told = f"the {record.kind} record of version {shown(record.version)}"
+        if len(owners[record.table]) > 1:
+            yield _presence("evidence", f"{told} shares its table with another", key_of(record))
+        elif identity in question.follows:
+            follows = question.follows[identity]
+            problem = None if follows else f"{told} is not what its table amounts to"
+            yield _presence("evidence", problem, key_of(record))
+    for pair in pairs:
+        if pair.contradiction is not None:
+            yield _presence("evidence", pair.contradiction, pair.key)
 
 
 def coverage(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
-    """Every case has an output, and no metric that was measured has gone blank."""
+    """Every case has an output, and nothing is measured on fewer cases than it was."""
     for pair in pairs:
-        where = {"model_family": pair.key.model_family, "suite": pair.key.suite}
-        if pair.current is None:
-            continue
-        needed, scored = pair.current.cases, pair.current.scored
-        if pair.baseline is not None and pair.shared_cases is None:
-            needed = max(needed, pair.baseline.scored)
-        note = None if scored >= needed else f"{needed - scored} cases have no output"
-        yield Check(
-            "coverage",
-            "higher",
-            float(needed),
-            float(scored),
-            note=note,
-            metric=f"{pair.key.kind}_cases",
-            **where,  # type: ignore[arg-type]
-        )
-        if not pair.comparable:
-            continue
-        new, old = pair.means()
-        for name in sorted(new.keys() & old.keys()):
-            entry = metric(name)
-            if (
-                entry.direction != "none"
-                and new[name].value is None
-                and old[name].value is not None
-            ):
-                yield Check(
+        if pair.current is not None:
+            yield _outputs(pair.key, pair.current)
+        for scope in pair.scopes(question.policy.slice_cases):
+            for name in sorted(scope.new.keys() & scope.old.keys()):
+                entry = metric(name)
+                new, old = scope.new[name], scope.old[name]
+                blank = new.value is None and old.value is not None
+                if entry.direction == "none" or not (
+                    blank or (entry.applies == "case" and new.n < old.n)
+                ):
+                    continue
+                check = Check(
                     "coverage",
-                    entry.direction,
-                    old[name].value,
-                    None,
+                    "higher",
+                    float(old.n),
+                    float(new.n),
                     metric=name,
-                    note="it is measured on no case any more",
-                    **where,  # type: ignore[arg-type]
+                    slice=scope.slice,
+                    advisory=_advisory(question, scope),
+                    note=f"it is measured on {new.n} cases, and was on {old.n}",
                 )
+                yield _at(pair.key, check)
 
 
-def metric_vanished(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
+def _outputs(key: Key, record: EvalRecord) -> Check:
+    lacking = record.cases - record.scored
+    check = Check(
+        "coverage",
+        "higher",
+        float(record.cases),
+        float(record.scored),
+        metric=f"{key.kind}_cases",
+        note=f"{lacking} cases have no output" if lacking else None,
+    )
+    return _at(key, check)
+
+
+def _advisory(question: Question, scope: Scope) -> bool:
+    return scope.slice is not None and not question.policy.slices_block
+
+
+def metric_vanished(_: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
     """What the baseline measured, the current records must measure: the union of names counts."""
     for pair in pairs:
         if pair.baseline is None:
             continue
         present = pair.current.metrics if pair.current is not None else {}
+        note = f"the baseline's {pair.key.kind} record has it, the current ones do not"
         for name in sorted(pair.baseline.metrics.keys() - present.keys()):
-            yield Check(
-                "metric_vanished",
-                "higher",
-                1.0,
-                0.0,
-                metric=name,
-                model_family=pair.key.model_family,
-                suite=pair.key.suite,
-                note=f"the baseline's {pair.key.kind} record has it, the current ones do not",
+            yield _at(
+                pair.key, Check("metric_vanished", "higher", 1.0, 0.0, metric=name, note=note)
             )
 
 
 def regression(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
     """Each metric against the last release: one that falls beyond the tolerance blocks."""
     for pair in pairs:
-        if not pair.comparable:
-            continue
-        new, old = pair.means()
-        yield from _compared(question, pair, new, old, None)
-        if pair.current is None or pair.baseline is None or pair.shared_cases is not None:
-            continue
-        least = question.policy.slice_cases
-        for name, part in sorted(pair.current.slices.items()):
-            other = pair.baseline.slices.get(name)
-            if other is not None and min(part.cases, other.cases) >= least:
-                yield from _compared(question, pair, part.metrics, other.metrics, name)
+        scopes = list(pair.scopes(question.policy.slice_cases))
+        statistics = [_statistics(scope) for scope in scopes]
+        adjusted = _over_slices(scopes, statistics)
+        for place, scope in enumerate(scopes):
+            for name in sorted(scope.new.keys() & scope.old.keys()):
+                new, old = scope.new[name], scope.old[name]
+                entry, tolerance = metric(name), float(question.policy.tolerance_of(name))
+                if entry.direction == "none" or new.value is None or old.value is None:
+                    continue
+                told = _told(statistics[place].get(name), tolerance, adjusted.get((place, name)))
+                check = Check(
+                    "regression",
+                    entry.direction,
+                    old.value,
+                    new.value,
+                    tolerance,
+                    metric=name,
+                    slice=scope.slice,
+                    advisory=_advisory(question, scope),
+                    evidence=told,
+                    baseline_n=old.n,
+                    current_n=new.n,
+                )
+                yield _at(pair.key, check)
 
 
-def _compared(
-    question: Question,
-    pair: Pair,
-    new: Mapping[str, Mean],
-    old: Mapping[str, Mean],
-    within: str | None,
-) -> Iterator[Check]:
-    statistics = _statistics(pair, within)
-    for name in sorted(new.keys() & old.keys()):
-        entry = metric(name)
-        value, reference = new[name].value, old[name].value
-        if entry.direction == "none" or value is None or reference is None:
-            continue
-        tolerance = question.policy.tolerance_of(name)
-        yield Check(
-            "regression",
-            entry.direction,
-            reference,
-            value,
-            float(tolerance),
-            metric=name,
-            model_family=pair.key.model_family,
-            suite=pair.key.suite,
-            slice=within,
-            advisory=within is not None and not question.policy.slices_block,
-            evidence=_told(statistics.get(name), float(tolerance)),
-        )
+def _statistics(scope: Scope) -> dict[str, Paired]:
+    return compare(scope.a, scope.b, [name for name in scope.a if metric(name).binary])
 
 
-def _statistics(pair: Pair, within: str | None) -> dict[str, Paired]:
-    """Compare the per-case values of a pair whose tables are at hand, or of one slice of it."""
-    a, b = pair.a, pair.b
-    if within is not None and a and b:
-        members = pair.slices[within] == 1
-        a, b = ({name: each[members] for name, each in side.items()} for side in (a, b))
-    return compare(a, b, [name for name in a if metric(name).binary])
+def _over_slices(
+    scopes: Sequence[Scope], statistics: Sequence[dict[str, Paired]]
+) -> dict[tuple[int, str], float]:
+    """Return, for each slice and metric, the p value adjusted for looking at every slice."""
+    adjusted: dict[tuple[int, str], float] = {}
+    for name in {name for found in statistics for name in found}:
+        places = [
+            place
+            for place, scope in enumerate(scopes)
+            if scope.slice is not None and name in statistics[place]
+        ]
+        values = holm([statistics[place][name].p for place in places])
+        adjusted |= {(place, name): p for place, p in zip(places, values, strict=True)}
+    return adjusted
 
 
-def _told(paired: Paired | None, tolerance: float) -> dict[str, JSON] | None:
+def _told(
+    paired: Paired | None, tolerance: float, adjusted: float | None
+) -> dict[str, JSON] | None:
     if paired is None:
         return None
     told: dict[str, JSON] = asdict(paired)
     told["interval"] = list(paired.interval)
     told["underpowered"] = paired.detectable > tolerance
+    if adjusted is not None:
+        told["p_holm"] = float(f"{adjusted:.3g}")
     return told
 
 
@@ -315,16 +334,9 @@ def slow_loss(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
             reached = release.measures.get(key)
             if direction == "none" or mean.value is None or not reached:
                 continue
-            yield Check(
-                "slide",
-                direction,
-                (max if direction == "higher" else min)(reached, key=exact),
-                mean.value,
-                float(slide),
-                metric=name,
-                model_family=pair.key.model_family,
-                suite=pair.key.suite,
-            )
+            best = (max if direction == "higher" else min)(reached, key=exact)
+            check = Check("slide", direction, best, mean.value, float(slide), metric=name)
+            yield _at(pair.key, check)
 
 
 RULES: tuple[Rule, ...] = (
@@ -340,27 +352,3 @@ RULES: tuple[Rule, ...] = (
     regression,
     slow_loss,
 )
-
-
-def _baseline(question: Question) -> Baseline | None:
-    given = question.baseline
-    if not given:
-        return None
-    if isinstance(given, Decision):
-        return Baseline(given.version, given.digest, "decision")
-    known = None if question.release is None else question.release.decision
-    return Baseline(given[0].version, known, "records")
-
-
-def _notes(question: Question) -> Iterator[str]:
-    for record in unique(question.current).values():
-        if not allowed(question, record):
-            yield (
-                f"the {record.kind} record of model family {shown(record.model_family)} is not "
-                "allowed by the policy and releases nothing"
-            )
-    current = {family for r in question.current if (family := r.model_family) is not None}
-    known = {family for r in question.baseline_records if (family := r.model_family) is not None}
-    if question.baseline is not None:
-        for family in sorted((current - known) & set(question.policy.families)):
-            yield f"model family {shown(family)} is new: the baseline has nothing to compare it with"

@@ -13,6 +13,8 @@ FirstRelease: TypeAlias = Literal["refuse", "allow"]
 
 DEFAULT_TOLERANCE = Decimal("0.05")
 DEFAULT_SLICE_CASES = 20
+DEFAULT_UNCHANGED_CASES = 20
+DEFAULT_UNCHANGED_SHARE = Decimal("0.5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Policy:
     `tolerances` overrides `tolerance` for a metric by full name (`recall@10`) or stem (`recall`).
     A slice is compared when it has at least `slice_cases` cases in both releases, and blocks only
     if `slices_block`. `slide` bounds the whole fall since the best release on the same golden set.
+    Where a golden set changed, a comparison on the unchanged cases needs at least
+    `unchanged_cases` of them, and `unchanged_share` of all.
     """
 
     families: tuple[str, ...]
@@ -31,6 +35,8 @@ class Policy:
     slices_block: bool = False
     first_release: FirstRelease = "refuse"
     slide: Decimal | None = None
+    unchanged_cases: int = DEFAULT_UNCHANGED_CASES
+    unchanged_share: Decimal = DEFAULT_UNCHANGED_SHARE
 
     def tolerance_of(self, metric: str) -> Decimal:
         """Return how much a metric, by its full name, may fall (or rise) since the last release."""
@@ -45,6 +51,10 @@ class Policy:
             "slices": {"block": self.slices_block, "min_cases": self.slice_cases},
             "slide": None if self.slide is None else float(self.slide),
             "tolerance": float(self.tolerance),
+            "unchanged": {
+                "min_cases": self.unchanged_cases,
+                "min_share": float(self.unchanged_share),
+            },
             "tolerances": {name: float(value) for name, value in sorted(self.tolerances.items())},
         }
 
@@ -56,7 +66,7 @@ class Policy:
 def policy_from(value: Mapping[str, Any]) -> Policy:
     """Read a policy from what the policy's schema has accepted."""
     slices = value.get("slices", {})
-    slide = value.get("slide")
+    slide, unchanged = value.get("slide"), value.get("unchanged", {})
     return Policy(
         families=tuple(sorted(value["model_families"]["allow"])),
         tolerance=exact(value.get("tolerance", DEFAULT_TOLERANCE)),
@@ -65,6 +75,8 @@ def policy_from(value: Mapping[str, Any]) -> Policy:
         slices_block=slices.get("block", False),
         first_release=value.get("first_release", "refuse"),
         slide=None if slide is None else exact(slide),
+        unchanged_cases=unchanged.get("min_cases", DEFAULT_UNCHANGED_CASES),
+        unchanged_share=exact(unchanged.get("min_share", DEFAULT_UNCHANGED_SHARE)),
     )
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 
 from aal_engine.canonical import JSON, digest
 from aal_engine.decide.decision import Decision
 from aal_engine.decide.policy import Policy
-from aal_engine.decide.release import Release
+from aal_engine.decide.release import AgentKey, Key, Release
 from aal_engine.errors import Fault, InputError, shown
-from aal_engine.measure.metric import Kind
-from aal_engine.measure.record import EvalRecord, Mean, means
+from aal_engine.measure.record import EvalRecord, Mean, means, summarise
 from aal_engine.measure.table import (
     SLICE,
     Floats,
-    Integers,
     case_starts,
     floats,
     metric_names,
@@ -27,21 +26,14 @@ from aal_engine.measure.table import (
 )
 
 
-class Key(NamedTuple):
-    """What makes two records comparable."""
-
-    kind: Kind
-    suite: str
-    model_family: str | None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """All that a decision rests on.
 
     `baseline` is the earlier decision itself, or records of the released version scored again.
-    `release` is what the ledger holds as last released. `tables` are the per-case tables at hand,
-    by their digest. `unchanged_cases` compares on the cases that both golden sets share.
+    `release` is what the ledger holds as last released, and `near` an agent and pack of the ledger
+    whose names differ from these only in case. `tables` are the per-case tables at hand, by the
+    digest that a record gives. `unchanged_cases` compares on the cases that both golden sets share.
     """
 
     current: Sequence[EvalRecord]
@@ -50,6 +42,7 @@ class Question:
     release: Release | None
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     unchanged_cases: bool = False
+    near: AgentKey | None = None
 
     @property
     def baseline_records(self) -> tuple[EvalRecord, ...]:
@@ -59,6 +52,16 @@ class Question:
         return tuple(
             self.baseline.records if isinstance(self.baseline, Decision) else self.baseline
         )
+
+    @cached_property
+    def follows(self) -> Mapping[str, bool]:
+        """Whether each record, by its digest, follows from its table; where that is at hand."""
+        found = {}
+        for record in (*self.current, *self.baseline_records):
+            table = self.tables.get(record.table)
+            if table is not None:
+                found[record.digest] = _follows(record, table)
+        return found
 
     def inputs(self, engine: str) -> str:
         """Return the digest of all that was given, without the time and the ledger's state."""
@@ -78,12 +81,35 @@ class Question:
         return digest(told)
 
 
+def _follows(record: EvalRecord, table: pa.Table) -> bool:
+    try:
+        return summarise(table, record.scored_at).canonical() == record.canonical()
+    except InputError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A whole suite, or one slice of it: the means of both sides, and their per-case values.
+
+    The values are empty where a table is not at hand.
+    """
+
+    slice: str | None
+    new: Mapping[str, Mean]
+    old: Mapping[str, Mean]
+    a: Mapping[str, Floats]
+    b: Mapping[str, Floats]
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """One suite and family in the current records and in the baseline, either may be missing.
 
-    `a` and `b` are their per-case values where both tables are at hand. With `unchanged_cases`
-    `current_means` and `baseline_means` are taken over the shared cases alone.
+    `a` and `b` are their per-case values on the cases that both have, and `members` who of these
+    is in which slice, where both tables are at hand. `shared_cases` counts them where the golden
+    set changed and the comparison is on them alone. `contradiction` says why two records cannot
+    both be of the golden set that they name.
     """
 
     key: Key
@@ -91,8 +117,9 @@ class Pair:
     baseline: EvalRecord | None
     a: Mapping[str, Floats] = field(default_factory=dict)
     b: Mapping[str, Floats] = field(default_factory=dict)
-    slices: Mapping[str, Integers] = field(default_factory=dict)
+    members: Mapping[str, np.ndarray] = field(default_factory=dict)
     shared_cases: int | None = None
+    contradiction: str | None = None
 
     @property
     def same_set(self) -> bool:
@@ -103,37 +130,52 @@ class Pair:
             and self.current.golden_set == self.baseline.golden_set
         )
 
-    @property
-    def comparable(self) -> bool:
-        """Whether the means of the two may be compared."""
-        return self.same_set or self.shared_cases is not None
-
-    def means(self) -> tuple[Mapping[str, Mean], Mapping[str, Mean]]:
-        """Return the current and the baseline's means over the cases that are compared."""
+    def scopes(self, least: int) -> Iterator[Scope]:
+        """Yield the whole suite and each slice of at least so many cases, where comparable."""
+        if self.current is None or self.baseline is None:
+            return
         if self.shared_cases is not None:
-            return means(self.a), means(self.b)
-        return (
-            self.current.metrics if self.current else {},
-            self.baseline.metrics if self.baseline else {},
-        )
+            yield Scope(None, means(self.a), means(self.b), self.a, self.b)
+            for name, inside in sorted(self.members.items()):
+                if inside.sum() >= least:
+                    yield self._slice(name, means(self.a, inside), means(self.b, inside))
+        elif self.same_set:
+            yield Scope(None, self.current.metrics, self.baseline.metrics, self.a, self.b)
+            for name in sorted(self.current.slices.keys() & self.baseline.slices.keys()):
+                new, old = self.current.slices[name], self.baseline.slices[name]
+                if old.cases >= least:
+                    yield self._slice(name, new.metrics, old.metrics)
+
+    def _slice(self, name: str, new: Mapping[str, Mean], old: Mapping[str, Mean]) -> Scope:
+        inside = self.members.get(name)
+        if inside is None:
+            return Scope(name, new, old, {}, {})
+        a, b = ({m: side[inside] for m, side in each.items()} for each in (self.a, self.b))
+        return Scope(name, new, old, a, b)
 
 
-def _key(record: EvalRecord) -> Key:
+def key_of(record: EvalRecord) -> Key:
+    """Return what a record is compared by."""
     return Key(record.kind, record.suite, record.model_family)
 
 
-def allowed(question: Question, record: EvalRecord) -> bool:
-    """Whether the policy allows the record's family; retrieval may be of no family at all."""
-    family = record.model_family
-    return family in question.policy.families or (family is None and record.kind == "retrieval")
+def allowed(question: Question, key: Key) -> bool:
+    """Whether the policy allows a record's family; retrieval may be of no family at all."""
+    if key.model_family is None:
+        return key.kind == "retrieval"
+    return key.model_family in question.policy.families
 
 
 def unique(records: Iterable[EvalRecord]) -> dict[Key, EvalRecord]:
-    """Return records by key; the same record given twice counts once."""
+    """Return records by key; the same record given twice counts once.
+
+    Raises:
+        InputError: two different records have the same key.
+    """
     found: dict[Key, EvalRecord] = {}
     for record in records:
-        known = found.setdefault(_key(record), record)
-        if known.canonical() != record.canonical():
+        known = found.setdefault(key_of(record), record)
+        if known.digest != record.digest:
             raise InputError(
                 Fault(
                     f"two different {record.kind} records for suite {shown(record.suite)} and "
@@ -151,12 +193,7 @@ def paired(question: Question) -> list[Pair]:
         InputError: two different records have the same suite and family.
     """
     current, baseline = unique(question.current), unique(question.baseline_records)
-    kept = {
-        key
-        for records in (current, baseline)
-        for key, record in records.items()
-        if allowed(question, record)
-    }
+    kept = {key for key in (*current, *baseline) if allowed(question, key)}
     order = sorted(kept, key=lambda key: (key.kind, key.suite, key.model_family or ""))
     return [_pair(question, key, current.get(key), baseline.get(key)) for key in order]
 
@@ -166,16 +203,34 @@ def _pair(
 ) -> Pair:
     if current is None or baseline is None:
         return Pair(key, current, baseline)
-    new, old = question.tables.get(current.table), question.tables.get(baseline.table)
-    if new is None or old is None:
-        return Pair(key, current, baseline)
-    cases = sorted(_cases(new).keys() & _cases(old).keys())
     same_set = current.golden_set == baseline.golden_set
-    if not cases or not (same_set or question.unchanged_cases):
-        return Pair(key, current, baseline)
-    a, slices = _values(new, cases)
-    b, _ = _values(old, cases)
-    return Pair(key, current, baseline, a, b, slices, None if same_set else len(cases))
+    contradiction = _contradiction(current, baseline) if same_set else None
+    sound = all(question.follows.get(record.digest) for record in (current, baseline))
+    if not sound or not (same_set or question.unchanged_cases):
+        return Pair(key, current, baseline, contradiction=contradiction)
+    new, old = question.tables[current.table], question.tables[baseline.table]
+    places, others = _cases(new), _cases(old)
+    if same_set and places.keys() != others.keys():
+        contradiction = "the tables of one golden set hold different cases"
+    shared = sorted(places.keys() & others.keys())
+    return Pair(
+        key,
+        current,
+        baseline,
+        _values(new, [places[case] for case in shared]),
+        _values(old, [others[case] for case in shared]),
+        _members(new, [places[case] for case in shared]),
+        None if same_set else len(shared),
+        contradiction,
+    )
+
+
+def _contradiction(current: EvalRecord, baseline: EvalRecord) -> str | None:
+    """Say why two records cannot be of one golden set."""
+    if current.cases != baseline.cases:
+        return "one golden set has different numbers of cases"
+    sizes = [{name: part.cases for name, part in r.slices.items()} for r in (current, baseline)]
+    return None if sizes[0] == sizes[1] else "one golden set has different slices"
 
 
 def _cases(table: pa.Table) -> dict[tuple[str, str], int]:
@@ -188,14 +243,15 @@ def _cases(table: pa.Table) -> dict[tuple[str, str], int]:
     }
 
 
-def _values(
-    table: pa.Table, cases: Sequence[tuple[str, str]]
-) -> tuple[dict[str, Floats], dict[str, Integers]]:
-    """Return each metric's per-case values and each slice's members, both of shape (cases,)."""
-    places = _cases(table)
-    order = [places[case] for case in cases]
+def _values(table: pa.Table, places: Sequence[int]) -> dict[str, Floats]:
+    """Return each metric's values of the cases at these places, shape (places,)."""
     _, starts = case_starts(table)
-    return (
-        {name: per_case(floats(table, name), starts)[order] for name in metric_names(table)},
-        {name: flags[starts][order] for name, flags in prefixed(table, SLICE).items()},
-    )
+    chosen = np.asarray(places, np.int64)
+    return {name: per_case(floats(table, name), starts)[chosen] for name in metric_names(table)}
+
+
+def _members(table: pa.Table, places: Sequence[int]) -> dict[str, np.ndarray]:
+    """Return which of the cases at these places each slice has, shape (places,), bool."""
+    _, starts = case_starts(table)
+    chosen = np.asarray(places, np.int64)
+    return {name: flags[starts][chosen] == 1 for name, flags in prefixed(table, SLICE).items()}

@@ -1,12 +1,14 @@
-"""What the ledger says is released: replayed from its entries, never stored."""
+"""What the ledger says is released: derived from its entries, never stored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from aal_engine.decide.decision import Check, Verdict
+from aal_engine.measure.metric import Kind
+from aal_engine.measure.record import Mean
 
 
 class AgentKey(NamedTuple):
@@ -14,6 +16,14 @@ class AgentKey(NamedTuple):
 
     agent: str
     pack: str
+
+
+class Key(NamedTuple):
+    """What makes two records comparable."""
+
+    kind: Kind
+    suite: str
+    model_family: str | None
 
 
 class Measure(NamedTuple):
@@ -25,30 +35,30 @@ class Measure(NamedTuple):
     metric: str
 
 
-Best: TypeAlias = Mapping[Measure, float]
-
-
 @dataclass(frozen=True, slots=True)
-class Release:
-    """The last released decision of an agent and pack.
+class Scored:
+    """An eval record as the ledger holds it: its means, its floors, and the digests behind it."""
 
-    `decision` is its digest and `seq` its ledger entry. `measures` holds, for each metric, every
-    value that a released version reached on the same golden set, oldest first.
-    """
-
-    key: AgentKey
-    version: str
-    decision: str
-    seq: int
-    measures: Mapping[Measure, tuple[float, ...]] = field(default_factory=dict)
+    key: Key
+    golden_set: str
+    cases: int
+    scored: int
+    record: str
+    table: str
+    run: str
+    engine: str
+    passed: bool
+    metrics: Mapping[str, Mean]
+    floors: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """One decision as the ledger holds it: enough to know it again and to judge it again.
 
-    `baseline` is the digest of the released decision that it was compared with. Each of `checks`
-    stands with the verdict that the ledger states for it.
+    `baseline` is the digest of the released decision that it was compared with, and `rescored` says
+    that the baseline's numbers are not those of that decision but were scored again. Each of
+    `checks` stands with the verdict that the ledger states for it.
     """
 
     seq: int
@@ -58,9 +68,32 @@ class Recorded:
     inputs: str
     verdict: Verdict
     decided_at: str
+    policy: str
+    families: tuple[str, ...]
     baseline: str | None
-    checks: tuple[tuple[Check, bool], ...] = field(default=(), repr=False)
-    records: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    rescored: bool
+    unchanged_cases: bool
+    checks: tuple[tuple[Check, bool], ...] = field(repr=False)
+    records: Mapping[Key, Scored] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The last released decision of an agent and pack, and what came before it.
+
+    `decision` is its digest and `seq` its ledger entry. `versions` are all that were released, and
+    `measures` holds, for each metric, every value that a released version reached on the same
+    golden set, oldest first.
+    """
+
+    key: AgentKey
+    version: str
+    decision: str
+    seq: int
+    policy: str
+    records: Mapping[Key, Scored] = field(default_factory=dict)
+    versions: tuple[str, ...] = ()
+    measures: Mapping[Measure, tuple[float, ...]] = field(default_factory=dict)
 
 
 def released(known: Release | None, decision: Recorded) -> Release:
@@ -68,14 +101,23 @@ def released(known: Release | None, decision: Recorded) -> Release:
     measures = dict(known.measures) if known else {}
     for measure, value in _measures(decision):
         measures[measure] = (*measures.get(measure, ()), value)
-    return Release(decision.key, decision.version, decision.decision, decision.seq, measures)
+    return Release(
+        decision.key,
+        decision.version,
+        decision.decision,
+        decision.seq,
+        decision.policy,
+        decision.records,
+        (*(known.versions if known else ()), decision.version),
+        measures,
+    )
 
 
-def _measures(decision: Recorded) -> Iterable[tuple[Measure, float]]:
-    for record in decision.records:
-        for name, value in record["metrics"].items():
-            if value is not None:
+def _measures(decision: Recorded) -> Iterator[tuple[Measure, float]]:
+    for scored in decision.records.values():
+        for name, mean in scored.metrics.items():
+            if mean.value is not None:
                 yield (
-                    Measure(record["golden_set"], record["suite"], record["model_family"], name),
-                    value,
+                    Measure(scored.golden_set, scored.key.suite, scored.key.model_family, name),
+                    mean.value,
                 )

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aal_engine.decide.audit import contradictions
 from aal_engine.decide.decision import CHECKS, DECISION_SCHEMA, Check
 from aal_engine.decide.entry import Entry
-from aal_engine.decide.release import AgentKey, Recorded, Release, released
-from aal_engine.errors import ChainBroken, shown
-from aal_engine.measure.metric import FLOORS
+from aal_engine.decide.release import AgentKey, Key, Recorded, Release, Scored, released
+from aal_engine.errors import ChainBroken, InputError
+from aal_engine.measure.metric import FLOORS, metric
+from aal_engine.measure.record import Mean
 
 
 class Replay:
     """Reads a ledger's entries one by one, and knows what is released after the last.
-
-    Every decision is judged again from its own numbers: a check's verdict must follow from its
-    baseline, current value, tolerance and direction, the decision's from its checks, the floors
-    from its records; and the baseline of a released one must be the release before it.
 
     `decisions` are all that were read, `releases` what each agent and pack has released last, and
     `before` the release that stood when the decision of an entry was made. `unfinished` counts the
@@ -43,13 +41,17 @@ class Replay:
         decision = self._decision(entry)
         if decision is None:
             return
-        for why in self._contradictions(decision):
-            raise ChainBroken(entry.seq, f"a decision whose meaning does not hold: {why}")
         known = self.releases.get(decision.key)
+        for why in contradictions(decision, known):
+            raise ChainBroken(entry.seq, f"a decision whose meaning does not hold: {why}")
         self.decisions.append(decision)
         self.before[decision.seq] = known
         if decision.verdict == "released":
             self.releases[decision.key] = released(known, decision)
+
+    def ended(self) -> None:
+        """Hear that the ledger ends here."""
+        self._abandon()
 
     def _abandon(self) -> None:
         # A process that dies within an append may leave the first parts of a decision alone. Its
@@ -74,46 +76,93 @@ class Replay:
             if place < of:
                 return None
             parts, self._parts = self._parts, []
-            return Recorded(
-                seq=entry.seq,
-                key=AgentKey(body["agent"], body["pack"]),
-                version=body["version"],
-                decision=body["decision"],
-                inputs=body["inputs"],
-                verdict=body["verdict"],
-                decided_at=body["decided_at"],
-                baseline=None if body["baseline"] is None else body["baseline"]["decision"],
-                checks=tuple(row for part in parts for row in _rows(part)),
-                records=tuple(record for part in parts for record in part["records"]),
-            )
-        except (KeyError, TypeError, ValueError):
+            return _recorded(entry.seq, parts)
+        except (KeyError, TypeError, ValueError, AttributeError, InputError):
             raise ChainBroken(entry.seq, "is not a decision that this engine can read") from None
 
-    def _contradictions(self, decision: Recorded) -> Iterator[str]:
-        for check, stated in decision.checks:
-            if check.ok != stated:
-                named = " ".join(filter(None, (check.name, check.metric, check.model_family)))
-                yield f"the verdict on {shown(named)} does not follow from its numbers"
-        blocked = not decision.checks or any(check.blocks for check, _ in decision.checks)
-        if (decision.verdict == "blocked") != blocked:
-            yield "the verdict does not follow from the checks"
-        if decision.verdict == "blocked":
-            return
-        if any(record[floor] for record in decision.records for floor in FLOORS):
-            yield "it is released although a floor is broken"
-        if not any(record["kind"] == "answers" for record in decision.records):
-            yield "it is released without an answer evaluation"
-        before = self.releases.get(decision.key)
-        if decision.baseline != (None if before is None else before.decision):
-            yield "its baseline is not the release before it"
+
+def _recorded(seq: int, parts: Sequence[Mapping[str, Any]]) -> Recorded:
+    body = parts[-1]
+    baseline = body["baseline"]
+    records = [_scored(record) for part in parts for record in part["records"]]
+    if body["verdict"] not in ("released", "blocked"):
+        raise ValueError
+    return Recorded(
+        seq=seq,
+        key=AgentKey(_text(body["agent"]), _text(body["pack"])),
+        version=_text(body["version"]),
+        decision=_text(body["decision"]),
+        inputs=_text(body["inputs"]),
+        verdict=body["verdict"],
+        decided_at=_text(body["decided_at"]),
+        policy=_text(body["policy"]),
+        families=tuple(map(_text, body["model_families"])),
+        baseline=None if baseline is None else baseline["decision"],
+        rescored=baseline is not None and baseline["source"] == "records",
+        unchanged_cases=body["unchanged_cases"] is True,
+        checks=tuple(row for part in parts for row in _rows(part["checks"])),
+        records={scored.key: scored for scored in records},
+    )
 
 
-def _rows(part: Mapping[str, Any]) -> Iterator[tuple[Check, bool]]:
+def _rows(table: Mapping[str, Any]) -> Iterator[tuple[Check, bool]]:
     """Read the rows of one part: each check, and the verdict on it that the ledger states."""
-    for row in part["checks"]["rows"]:
-        told = dict(zip(part["checks"]["columns"], row, strict=True))
-        stated = told.pop("ok")
-        name = told.pop("check")
-        if name not in CHECKS or told["direction"] not in ("higher", "lower"):
+    for row in table["rows"]:
+        told = dict(zip(table["columns"], row, strict=True))
+        stated, name = told.pop("ok"), told.pop("check")
+        known = name in CHECKS and told["direction"] in ("higher", "lower")
+        if not known or not isinstance(stated, bool) or not isinstance(told["advisory"], bool):
             raise ValueError
+        for number in ("baseline", "current"):
+            told[number] = None if told[number] is None else _number(told[number])
+        if not 0 <= _number(told["tolerance"]) <= 1:
+            raise ValueError
+        for text in ("metric", "model_family", "suite", "slice"):
+            told[text] = None if told[text] is None else _text(told[text])
         yield Check(name=name, **told), stated
+
+
+def _scored(record: Mapping[str, Any]) -> Scored:
+    if record["kind"] not in ("retrieval", "answers"):
+        raise ValueError
+    family = record["model_family"]
+    for name in record["metrics"]:
+        metric(name)
+    floors = {floor: _whole(count) for floor, count in record["floors"].items()}
+    if floors.keys() != (set(FLOORS) if record["kind"] == "answers" else set()):
+        raise ValueError
+    return Scored(
+        key=Key(record["kind"], _text(record["suite"]), None if family is None else _text(family)),
+        golden_set=_text(record["golden_set"]),
+        cases=_whole(record["cases"]),
+        scored=_whole(record["scored"]),
+        record=_text(record["record"]),
+        table=_text(record["table"]),
+        run=_text(record["run"]),
+        engine=_text(record["engine"]),
+        passed=record["passed"] is True,
+        metrics={name: _mean(*mean) for name, mean in record["metrics"].items()},
+        floors=floors,
+    )
+
+
+def _mean(value: Any, n: Any) -> Mean:
+    return Mean(None if value is None else _number(value), _whole(n))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError
+    return value

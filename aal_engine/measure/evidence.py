@@ -39,9 +39,9 @@ _NORMAL = NormalDist()
 class Paired:
     """What `n` paired cases say about a difference current - baseline.
 
-    `interval` holds the true mean difference with 95% confidence. `p` is two-sided. `detectable`
-    is the smallest drop that this many cases, spread as these are, would show with 80% power at
-    the one-sided 5% level.
+    `interval` holds the true mean difference with 95% confidence. `p` is two-sided, to three
+    digits. `detectable` is the smallest drop that this many cases, as noisy as these are, would
+    show with 80% power at the 5% level.
     """
 
     n: int
@@ -81,7 +81,7 @@ def compare(
             n=len(differences[name]),
             difference=_shown(math.fsum(differences[name].tolist()) / len(differences[name])),
             interval=bootstrap_interval(differences[name]),
-            p=_shown(p_values[name] if name in p_values else flips[name]),
+            p=float(f"{p_values.get(name, flips.get(name, 1.0)):.3g}"),
             test="mcnemar" if name in p_values else "sign_flip",
             detectable=detectable_drop(differences[name]),
         )
@@ -184,27 +184,36 @@ def bootstrap_interval(differences: Floats) -> tuple[float, float]:
     ends = []
     for quantile in ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2):
         z = bias + _NORMAL.inv_cdf(quantile)
-        adjusted = _NORMAL.cdf(bias + z / (1 + acceleration * z))
+        adjusted = _NORMAL.cdf(bias + z / (1 - acceleration * z))
         place = min(len(means) - 1, max(0, round(adjusted * (len(means) - 1))))
         ends.append(_shown(float(means[place]) / SCALE))
     return ends[0], ends[1]
 
 
 def detectable_drop(differences: Floats) -> float:
-    """Return the smallest true drop of the mean that n such pairs show with 80% power.
+    """Return the smallest true drop of the mean that n such pairs show with 80% power, at most 1.
 
-    One-sided at the 5% level, in the normal approximation; where all pairs are equal, the share
-    of differing pairs that they can hide.
+    Two-sided at the 5% level, as the p value beside it, by the sample size formula for McNemar's
+    test (Connor 1987) put the other way round: the pairs keep the noise that both runs show, twice
+    the smaller of what rose and what fell, and a drop adds pairs that fall by a typical step.
     """
     n = len(differences)
-    if n < 2:
-        return 1.0
-    mean = math.fsum(differences.tolist()) / n
-    deviation = math.sqrt(math.fsum(((differences - mean) ** 2).tolist()) / (n - 1))
-    if deviation < 1e-12:
-        return _shown(zero_event_bound(n))
-    reach = _NORMAL.inv_cdf(CONFIDENCE) + _NORMAL.inv_cdf(POWER)
-    return _shown(min(1.0, reach * deviation / math.sqrt(n)))
+    moved = differences[differences != 0]
+    step = math.fsum(np.abs(moved).tolist()) / len(moved) if len(moved) else 1.0
+    rose, fell = (math.fsum((side**2).tolist()) for side in (moved[moved > 0], moved[moved < 0]))
+    noise = 2 * min(rose, fell) / n
+    level, power = _NORMAL.inv_cdf((1 + CONFIDENCE) / 2), _NORMAL.inv_cdf(POWER)
+
+    def shown(drop: float) -> bool:
+        spread = noise + drop * step
+        reach = level * math.sqrt(spread) + power * math.sqrt(max(0.0, spread - drop**2))
+        return math.sqrt(n) * drop >= reach
+
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return _shown(high)
 
 
 def zero_event_bound(n: int) -> float:

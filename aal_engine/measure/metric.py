@@ -14,6 +14,7 @@ from aal_engine.errors import Fault, InputError, shown
 from aal_engine.measure.retrieval import parse
 
 Kind: TypeAlias = Literal["retrieval", "answers"]
+Applies: TypeAlias = Literal["case", "output"]
 Direction: TypeAlias = Literal["higher", "lower", "none"]
 
 
@@ -23,7 +24,9 @@ class Metric:
 
     `direction` `none` marks a reading that helps to interpret others and is compared with nothing.
     `floor` names the count that must be zero. `binary` metrics are 0 or 1 for a single output, so
-    that a pair of runs is compared by McNemar's exact test.
+    that a pair of runs is compared by McNemar's exact test. `applies` says what decides whether a
+    metric is measured on a case: the case alone, or also what the agent wrote (an answer without a
+    claim has no citation rate). Every metric lies between 0 and 1.
     """
 
     stem: str
@@ -32,6 +35,7 @@ class Metric:
     direction: Direction = "higher"
     binary: bool = False
     floor: str | None = None
+    applies: Applies = "case"
 
 
 _TABLE = (
@@ -66,17 +70,26 @@ _TABLE = (
     ),
     Metric("complete", "answers", "every required point is present", binary=True),
     Metric("point_recall", "answers", "required points present / required points"),
-    Metric("citation_rate", "answers", "claims with a citation / claims"),
+    Metric("citation_rate", "answers", "claims with a citation / claims", applies="output"),
     Metric(
         "weak_support",
         "answers",
         "cited claims that their passages hardly support / cited claims",
         direction="lower",
+        applies="output",
     ),
     Metric(
-        "citation_precision", "answers", "citations whose passage supports the claim / citations"
+        "citation_precision",
+        "answers",
+        "citations whose passage supports the claim / citations",
+        applies="output",
     ),
-    Metric("citation_recall", "answers", "claims supported by what they cite / claims"),
+    Metric(
+        "citation_recall",
+        "answers",
+        "claims supported by what they cite / claims",
+        applies="output",
+    ),
     Metric("abstention", "answers", "abstains exactly where the case expects it", binary=True),
     Metric(
         "forbidden_claims",

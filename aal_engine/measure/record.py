@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from aal_engine import __version__
 from aal_engine.canonical import JSON, digest
-from aal_engine.measure.metric import FLOORS, Kind, metric
+from aal_engine.errors import Fault, InputError
+from aal_engine.measure.metric import FLOORS, METRICS, Kind, metric
 from aal_engine.measure.table import (
     COUNT,
     SLICE,
@@ -129,6 +130,59 @@ class EvalRecord:
         return digest(self.canonical())
 
 
+REQUIRED: Mapping[Kind, frozenset[str]] = {
+    "retrieval": frozenset(),
+    "answers": frozenset(("grounded", "complete", "forbidden_claims")),
+}
+"""Metrics without which a record of a kind says nothing."""
+
+
+def contradictions(record: EvalRecord) -> Iterator[tuple[str, str]]:
+    """Yield `(field, problem)` for all that a record says and its own numbers deny."""
+    for name in sorted(REQUIRED[record.kind] - record.metrics.keys()):
+        yield f"metrics.{name}", "is missing"
+    if not record.metrics:
+        yield "metrics", "is empty"
+    yield from _outlandish(record.kind, record.metrics, record.cases, "metrics")
+    for name, part in record.slices.items():
+        if part.cases > record.cases:
+            yield f"slices.{name}.cases", "is more than the golden set has"
+        if part.metrics.keys() != record.metrics.keys():
+            yield f"slices.{name}.metrics", "are not those of the whole set"
+        yield from _outlandish(record.kind, part.metrics, part.cases, f"slices.{name}.metrics")
+    counts = record.counts
+    unseen = record.rows - counts["attempts"]
+    if not (
+        counts["missing_outputs"] <= record.cases <= record.rows
+        and 0 <= unseen <= counts["missing_outputs"] <= counts["missing_attempts"] <= record.rows
+    ):
+        yield "counts", "do not agree with the numbers of cases and rows"
+    for entry in METRICS.values():
+        if entry.floor is None or entry.stem not in record.metrics:
+            continue
+        mean, worst = record.metrics[entry.stem], 0.0 if entry.direction == "higher" else 1.0
+        clean = mean.value is None or mean.value == 1.0 - worst
+        if clean != (counts.get(entry.floor) == 0):
+            yield f"metrics.{entry.stem}", f"does not agree with counts.{entry.floor}"
+        if mean.n != record.scored:
+            yield f"metrics.{entry.stem}.n", "is not the number of answered cases"
+
+
+def _outlandish(
+    kind: Kind, metrics: Mapping[str, Mean], cases: int, field: str
+) -> Iterator[tuple[str, str]]:
+    for name, mean in metrics.items():
+        try:
+            if metric(name).kind != kind:
+                yield f"{field}.{name}", f"is not a metric of {kind}"
+        except InputError:
+            yield f"{field}.{name}", "is not a metric of this engine"
+        if mean.n > cases or (mean.value is None) != (mean.n == 0):
+            yield f"{field}.{name}.n", "does not agree with the value or the number of cases"
+        if mean.value is not None and not 0 <= mean.value <= 1:
+            yield f"{field}.{name}.value", "is not between 0 and 1"
+
+
 def record_from(value: Mapping[str, Any]) -> EvalRecord:
     """Read a record from JSON that the record's schema has accepted."""
     return EvalRecord(
@@ -164,9 +218,14 @@ def summarise(table: pa.Table, scored_at: str) -> EvalRecord:
     Attempts of a case are averaged first, then the cases that a metric applies to. Counts are sums
     over every attempt. A value is rounded to 12 decimals, far below what any test set resolves, so
     that a difference of two values is exact in decimals.
+
+    Raises:
+        InputError: the table does not hold every case of its golden set, in order.
     """
     source = source_of(table)
-    _, starts = case_starts(table)
+    cases, starts = case_starts(table)
+    if len(cases) != source.golden_cases:
+        raise InputError(Fault("has not one row or more for each case of its golden set"))
     values = {name: per_case(floats(table, name), starts) for name in metric_names(table)}
     members = {
         name: flags[starts] == 1 if len(starts) else np.empty(0, np.bool_)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from aal_engine.measure.answer import AnswerCounts, judge_answer
 from aal_engine.measure.golden import Case, GoldenSet
-from aal_engine.measure.judged import Ranking, judge
+from aal_engine.measure.judged import Judged, Ranking, judge
 from aal_engine.measure.metric import ANSWER_METRICS, Kind
 from aal_engine.measure.retrieval import retrieval_metric
 from aal_engine.measure.run import Output, Run
@@ -27,6 +27,20 @@ class Row:
     digest: str
     attempt: int
     output: Output | None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a table comes from beside the golden set.
+
+    `run` is the run's digest; `foreign` counts its outputs for cases that the pack does not have.
+    """
+
+    model_family: str | None
+    run: str
+    version: str
+    engine: str
+    foreign: int = 0
 
 
 def score(
@@ -49,20 +63,44 @@ def score(
         InputError: an output lists a document twice, or a score is not a finite number.
     """
     rows = list(_rows(golden, run))
+    measured = _SCORERS[kind](golden, rows, seen)
+    origin = Origin(run.model_family, run.digest, version, engine, foreign)
+    return _tabled(kind, golden, origin, rows, measured)
+
+
+def score_lists(
+    golden: GoldenSet, judged: Judged, origin: Origin, *, seen: Callable[[int], None]
+) -> pa.Table:
+    """Return the per-case table of a run of retrieval alone, as `score` makes it.
+
+    `judged` is what the run found for each case of the golden set, in their order.
+    """
+    missing = judged.retrieved == 0
+    rows = [
+        Row(case, case.digest(), int(not lacks), None)
+        for case, lacks in zip(golden.cases, missing.tolist(), strict=True)
+    ]
+    measured = _ranked(golden, rows, judged, missing.tolist())
+    seen(len(rows))
+    return _tabled("retrieval", golden, origin, rows, measured)
+
+
+def _tabled(
+    kind: Kind, golden: GoldenSet, origin: Origin, rows: Sequence[Row], measured: Measured
+) -> pa.Table:
     source = Source(
         kind=kind,
         pack=golden.pack.name,
         agent=golden.pack.agent,
-        version=version,
-        model_family=run.model_family,
+        version=origin.version,
+        model_family=origin.model_family,
         suite=golden.suite.name,
         golden_set=golden.digest,
         golden_cases=len(golden.cases),
-        run=run.digest,
-        engine=engine,
-        foreign_outputs=foreign,
+        run=origin.run,
+        engine=origin.engine,
+        foreign_outputs=origin.foreign,
     )
-    measured = _SCORERS[kind](golden, rows, seen)
     slices = sorted({name for case in golden.cases for name in case.slices})
     return case_table(
         source,
@@ -109,6 +147,13 @@ class Measured:
 def _retrieval(golden: GoldenSet, rows: Sequence[Row], seen: Callable[[int], None]) -> Measured:
     rankings = [_ranking(row.output) for row in rows]
     judged = judge([row.case.id for row in rows], [row.case.relevant for row in rows], rankings)
+    seen(len(rows))
+    return _ranked(golden, rows, judged, [ranking is None for ranking in rankings])
+
+
+def _ranked(
+    golden: GoldenSet, rows: Sequence[Row], judged: Judged, missing: Sequence[bool]
+) -> Measured:
     # A case that expects nothing to be found, and has nothing to find, says nothing of retrieval.
     applies = np.array(
         [
@@ -117,9 +162,8 @@ def _retrieval(golden: GoldenSet, rows: Sequence[Row], seen: Callable[[int], Non
         ],
         dtype=np.bool_,
     )
-    seen(len(rows))
     return Measured(
-        missing=[ranking is None for ranking in rankings],
+        missing=missing,
         counts={"retrieved": judged.retrieved.tolist(), "ties": judged.ties.tolist()},
         metrics={
             name: np.where(applies, retrieval_metric(name)(judged), np.nan)
@@ -161,10 +205,7 @@ def _answers(golden: GoldenSet, rows: Sequence[Row], seen: Callable[[int], None]
         },
         metrics={
             name: np.array(
-                [
-                    _missing(name, row.case) if counts is None else ANSWER[name](row.case, counts)
-                    for row, counts in zip(rows, judged, strict=True)
-                ],
+                [ANSWER[name](row.case, counts) for row, counts in zip(rows, judged, strict=True)],
                 dtype=np.float64,
             )
             for name in ANSWER_METRICS
@@ -177,44 +218,53 @@ def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else NOT_APPLICABLE
 
 
-def _complete(case: Case, counts: AnswerCounts) -> float:
+# Whether these apply is for the case alone to say: an agent must not be able to leave a case out.
+def _complete(case: Case, counts: AnswerCounts | None) -> float:
     if case.expect == "abstain":
-        return float(counts.abstained)
-    if not counts.answered or (counts.abstained and case.expect == "answer"):
-        return 0.0
-    return float(counts.points_met == counts.points) if counts.points else NOT_APPLICABLE
-
-
-def _point_recall(case: Case, counts: AnswerCounts) -> float:
-    if case.expect == "abstain" and counts.abstained:
+        return float(counts is not None and counts.abstained)
+    if not case.must_mention:
         return NOT_APPLICABLE
-    return _ratio(counts.points_met, counts.points)
+    if counts is None or (counts.abstained and case.expect == "answer"):
+        return 0.0
+    return float(counts.points_met == counts.points)
 
 
-def _abstention(case: Case, counts: AnswerCounts) -> float:
+def _point_recall(case: Case, counts: AnswerCounts | None) -> float:
+    if case.expect == "abstain" or not case.must_mention:
+        return NOT_APPLICABLE
+    return 0.0 if counts is None else counts.points_met / counts.points
+
+
+def _abstention(case: Case, counts: AnswerCounts | None) -> float:
     if case.expect == "nothing":
         return NOT_APPLICABLE
-    return float(counts.answered and counts.abstained == (case.expect == "abstain"))
+    if counts is None or not counts.answered:
+        return 0.0
+    return float(counts.abstained == (case.expect == "abstain"))
 
 
-ANSWER: Mapping[str, Callable[[Case, AnswerCounts], float]] = {
-    "grounded": lambda _, counts: float(counts.invented_citations == 0),
+def _answered(
+    measure: Callable[[AnswerCounts], float],
+) -> Callable[[Case, AnswerCounts | None], float]:
+    """Make a metric of an answer alone one that does not apply where there is none."""
+    return lambda _, counts: NOT_APPLICABLE if counts is None else measure(counts)
+
+
+ANSWER: Mapping[str, Callable[[Case, AnswerCounts | None], float]] = {
+    "grounded": _answered(lambda counts: float(counts.invented_citations == 0)),
     "complete": _complete,
     "point_recall": _point_recall,
-    "citation_rate": lambda _, counts: _ratio(counts.cited_claims, counts.claims),
-    "weak_support": lambda _, counts: _ratio(counts.weak_claims, counts.checked_claims),
-    "citation_precision": lambda _, counts: _ratio(counts.supporting_pairs, counts.citing_pairs),
-    "citation_recall": lambda _, counts: _ratio(counts.supported_claims, counts.supportable_claims),
+    "citation_rate": _answered(lambda counts: _ratio(counts.cited_claims, counts.claims)),
+    "weak_support": _answered(lambda counts: _ratio(counts.weak_claims, counts.checked_claims)),
+    "citation_precision": _answered(
+        lambda counts: _ratio(counts.supporting_pairs, counts.citing_pairs)
+    ),
+    "citation_recall": _answered(
+        lambda counts: _ratio(counts.supported_claims, counts.supportable_claims)
+    ),
     "abstention": _abstention,
-    "forbidden_claims": lambda _, counts: float(counts.forbidden_claims > 0),
+    "forbidden_claims": _answered(lambda counts: float(counts.forbidden_claims > 0)),
 }
-
-
-def _missing(name: str, case: Case) -> float:
-    """Return what a metric makes of a case that has no answer: it is never complete."""
-    if name == "point_recall":
-        return 0.0 if case.must_mention else NOT_APPLICABLE
-    return 0.0 if name in ("complete", "abstention") else NOT_APPLICABLE
 
 
 _SCORERS: Mapping[Kind, Callable[[GoldenSet, Sequence[Row], Callable[[int], None]], Measured]] = {

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from aal_engine.canonical import canonical
 from aal_engine.errors import Fault, InputError
-from aal_engine.measure.metric import Kind
+from aal_engine.measure.metric import Kind, metric
 
 TABLE_SCHEMA = "aal/table/1"
 COUNT = "count."
@@ -113,14 +113,60 @@ def source_of(table: pa.Table) -> Source:
         InputError: the table carries no such metadata, or it is not of this schema.
     """
     try:
-        fields = json.loads((table.schema.metadata or {})[b"aal"])
-        if fields.pop("schema") != TABLE_SCHEMA:
-            raise KeyError
-        return Source(**fields)
-    except (KeyError, TypeError, ValueError):
-        raise InputError(
-            Fault("is not a per-case table of this engine"), way_out="make it with `aal evaluate`"
-        ) from None
+        told = json.loads((table.schema.metadata or {})[b"aal"])
+        if told.pop("schema") != TABLE_SCHEMA:
+            raise ValueError
+        source = Source(**told)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        raise _strange() from None
+    sizes = (source.golden_cases, source.foreign_outputs)
+    names = [value for value in told.values() if not isinstance(value, int)]
+    if not all(type(value) is int for value in sizes) or not all(
+        isinstance(value, str | None) for value in names
+    ):
+        raise _strange()
+    return source
+
+
+def _strange() -> InputError:
+    return InputError(
+        Fault("is not a per-case table of this engine"), way_out="make it with `aal evaluate`"
+    )
+
+
+def check_table(table: pa.Table) -> None:
+    """Hold a table from a file against what `case_table` makes.
+
+    Raises:
+        InputError: a column is missing, of another type, unknown, null or out of its range, or
+            the rows are not in order.
+    """
+    source = source_of(table)
+    for name in ("case_id", "case_digest"):
+        if name not in table.column_names or table.schema.field(name).type != pa.string():
+            raise _strange()
+        if table.column(name).null_count:
+            raise InputError(Fault("is null where text belongs", field=name))
+    if len(set(table.column_names)) != len(table.column_names):
+        raise _strange()
+    for name in ("attempt", "missing", *_under(table, COUNT), *_under(table, SLICE)):
+        if name not in table.column_names:
+            raise _strange()
+        most = 1 if name == "missing" or name.startswith(SLICE) else None
+        whole = integers(table, name)
+        if whole.size and (whole.min() < 0 or (most is not None and whole.max() > most)):
+            raise InputError(Fault("holds a number out of its range", field=name))
+    for name in metric_names(table):
+        if metric(name).kind != source.kind:
+            raise InputError(Fault(f"is not a metric of {source.kind}", field=name))
+        values = floats(table, name)
+        if not (np.isnan(values) | ((values >= 0) & (values <= 1))).all():
+            raise InputError(Fault("holds a number out of its range", field=name))
+    case_starts(table)
+
+
+def _under(table: pa.Table, prefix: str) -> list[str]:
+    return [name for name in table.column_names if name.startswith(prefix)]
 
 
 def metric_names(table: pa.Table) -> tuple[str, ...]:
@@ -134,11 +180,7 @@ def metric_names(table: pa.Table) -> tuple[str, ...]:
 
 def prefixed(table: pa.Table, prefix: str) -> dict[str, Integers]:
     """Return the whole-number columns under a prefix, by the rest of their names."""
-    return {
-        name[len(prefix) :]: integers(table, name)
-        for name in table.column_names
-        if name.startswith(prefix)
-    }
+    return {name[len(prefix) :]: integers(table, name) for name in _under(table, prefix)}
 
 
 def floats(table: pa.Table, name: str) -> Floats:

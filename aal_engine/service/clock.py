@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from aal_engine.errors import InputError, shown
 
@@ -15,10 +15,10 @@ def moment(text: str) -> datetime:
     """
     try:
         now = datetime.fromisoformat(text)
-    except ValueError:
-        now = None
-    if now is None or now.tzinfo is None:
-        raise InputError.at(
-            f"{shown(text)} is not a time with a zone", way_out="write 2026-01-31T09:30:00Z"
-        )
-    return now
+        if now.tzinfo is not None:
+            return now.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise InputError.at(
+        f"{shown(text)} is not a time with a zone", way_out="write 2026-01-31T09:30:00Z"
+    )

@@ -13,15 +13,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from aal_engine.canonical import JSON
 from aal_engine.decide.body import bodies
 from aal_engine.decide.decision import Decision
-from aal_engine.decide.entry import stamp
+from aal_engine.decide.entry import Entry, stamp
 from aal_engine.decide.gate import decide
+from aal_engine.decide.ledger import Head
 from aal_engine.decide.policy import Policy
 from aal_engine.decide.question import Question
 from aal_engine.decide.release import AgentKey, Recorded
 from aal_engine.decide.replay import Replay
-from aal_engine.errors import HeadMoved, InputError, WriteError
+from aal_engine.errors import AppendRefused, ChainBroken, HeadMoved, InputError, WriteError
 from aal_engine.measure.record import ENGINE, EvalRecord
 from aal_engine.service.report import REPORTS, as_json
 from aal_engine.store.atomic import write_atomic
@@ -37,12 +39,15 @@ TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """A decision, and where the ledger holds it; `known` if it stood there before."""
+    """A decision, and where the ledger holds it.
+
+    `known` if it stood there before, `started` if the ledger begins with it.
+    """
 
     decision: Decision
     seq: int
-    size: int
     known: bool
+    started: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def gate(
         WriteError: the decision stands in the ledger, but a file could not be written.
     """
     outputs = [record, *(reports or {}).values()]
-    _writable(outputs, [*current, *baseline, policy])
+    _writable(outputs, [*current, *baseline, policy], ledger)
     asked = _read(current, baseline, policy, tables, unchanged_cases)
     gated = _decided(asked, ledger, now)
     texts = {record: as_json(gated.decision)}
@@ -96,17 +101,24 @@ def gate(
     return gated
 
 
-def _writable(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
-    """Refuse, before anything is decided, what could not be written after it was."""
-    taken = {path.resolve() for path in inputs}
-    for path in outputs:
-        if not path.parent.is_dir():
-            raise InputError.at("its folder does not exist", file=path, way_out="make the folder")
-        if path.is_dir():
-            raise InputError.at("is a folder; name a file to write", file=path)
-        if path.resolve() in taken:
-            raise InputError.at("is an input too, and would be lost", file=path)
-        taken.add(path.resolve())
+def _writable(outputs: Sequence[Path], inputs: Sequence[Path], ledger: Path) -> None:
+    """Refuse, before anything is decided, what could not or must not be written after it was."""
+    try:
+        taken = {path.resolve() for path in inputs}
+        for path in outputs:
+            place = path.resolve()
+            if not path.parent.is_dir():
+                raise InputError.at("its folder does not exist", file=path, way_out="make it")
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                raise InputError.at("is there and is no plain file", file=path)
+            if place in taken:
+                raise InputError.at("is an input or another output, and would be lost", file=path)
+            if ledger.resolve() in place.parents or place.parent.name == FOLDER:
+                raise InputError.at("stands among the ledger's or the tables' files", file=path)
+            taken.add(place)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError.at(f"cannot be written: {reason}", file=path) from None
 
 
 def _read(
@@ -119,13 +131,13 @@ def _read(
     records = tuple(record for path in current for record in load_records(path))
     given = _baseline(baseline)
     held = given.records if isinstance(given, Decision) else given or ()
-    folders = [*tables, *(path.parent / FOLDER for path in (*current, *baseline))]
+    beside = [path.parent / FOLDER for path in (*current, *baseline)]
     digests = [record.table for record in (*records, *held)]
     return Inputs(
         records,
         given,
         load_policy(policy),
-        find_tables(digests, dict.fromkeys(folders)),
+        find_tables(digests, beside, tables),
         unchanged_cases,
     )
 
@@ -153,6 +165,7 @@ def _decided(asked: Inputs, folder: Path, now: datetime) -> Gated:
     for _ in range(TRIES):
         replay = Replay()
         head = ledger.verify(meaning=replay)
+        replay.ended()
         question = Question(
             asked.current,
             asked.baseline,
@@ -160,20 +173,49 @@ def _decided(asked: Inputs, folder: Path, now: datetime) -> Gated:
             replay.releases.get(key),
             asked.tables,
             asked.unchanged_cases,
+            _near(replay, key),
         )
         known = _known(replay.decisions, key, question.inputs(ENGINE))
         if known is not None and (again := _again(question, known, replay)) is not None:
-            return Gated(again, known.seq, head.size, known=True)
+            return Gated(again, known.seq, known=True, started=False)
         decision = decide(question, at=stamp(now), engine=ENGINE)
+        recorded = bodies(decision)
+        _accepted(replay, head, recorded, now)
         try:
-            entries = ledger.append_all("decision", bodies(decision), now, expected=head)
+            entries = ledger.append_all("decision", recorded, now, expected=head)
         except HeadMoved:
             continue
-        return Gated(decision, entries[-1].seq, entries[-1].seq + 1, known=False)
+        return Gated(decision, entries[-1].seq, known=False, started=head.size == 0)
     raise HeadMoved(
         f"the ledger grew {TRIES} times while the gate decided",
         way_out="run the same command again when fewer gates run at once",
     )
+
+
+def _near(replay: Replay, key: AgentKey) -> AgentKey | None:
+    """Return an agent and pack of the ledger that differ from these only in case."""
+    folded = tuple(map(str.casefold, key))
+    for other in replay.releases:
+        if other != key and tuple(map(str.casefold, other)) == folded:
+            return other
+    return None
+
+
+def _accepted(
+    replay: Replay, head: Head, recorded: Sequence[Mapping[str, JSON]], now: datetime
+) -> None:
+    """Let the ledger's own auditor read the decision before it is appended.
+
+    What it would not accept must never stand in a ledger, which could not be verified again.
+    """
+    for place, body in enumerate(recorded, max(head.size, 1)):
+        entry = Entry(place, "", "decision", body, stamp(now), b"", b"")
+        try:
+            replay(entry)
+        except ChainBroken as broken:
+            raise AppendRefused(
+                f"the decision contradicts itself: {broken.why}", way_out="report this as a fault"
+            ) from None
 
 
 def _known(decisions: Iterable[Recorded], key: AgentKey, inputs: str) -> Recorded | None:

@@ -38,6 +38,8 @@ def verify(folder: Path, *, strict: bool = True, meaning: bool = True) -> Audit:
     """
     replay = Replay() if meaning else None
     audit = Ledger.open(folder).audit(strict=strict, meaning=replay)
+    if replay is not None:
+        replay.ended()
     if replay is None or not replay.unfinished:
         return audit
     cut = f"decisions before it were cut off while they were written: {replay.unfinished}"

@@ -8,9 +8,7 @@ from typing import Any
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.decision import DECISION_SCHEMA
-from aal_engine.errors import InputError
-from aal_engine.measure.metric import metric
-from aal_engine.measure.record import RECORD_SCHEMA, EvalRecord, record_from
+from aal_engine.measure.record import RECORD_SCHEMA, EvalRecord, contradictions, record_from
 from aal_engine.store.json_text import read_json
 from aal_engine.store.schema import conforms
 from aal_engine.store.text_file import FaultList, Source
@@ -49,21 +47,14 @@ def records_in(value: Any, source: Source) -> tuple[EvalRecord, ...]:
     return tuple(record_from(record) for record in listed)
 
 
-def consistent(record: Mapping[str, Any], faults: FaultList, field: str | None) -> None:
+def consistent(value: Mapping[str, Any], faults: FaultList, field: str | None) -> None:
     """Note what a record says of itself that its own numbers contradict."""
     where = f"{field}." if field else ""
-    metrics = [record["metrics"], *(part["metrics"] for part in record["slices"].values())]
-    for name in {name for part in metrics for name in part}:
-        try:
-            kind = metric(name).kind
-        except InputError:
-            faults.add("is not a metric of this engine", field=f"{where}metrics.{name}")
-            continue
-        if kind != record["kind"]:
-            faults.add(f"is not a metric of {record['kind']}", field=f"{where}metrics.{name}")
-    if record["counts"]["missing_outputs"] > record["golden_set"]["cases"]:
-        faults.add("counts more missing outputs than cases", field=f"{where}counts")
-    elif not faults.faults and record_from(record).canonical() != record:
+    record = record_from(value)
+    found = list(contradictions(record))
+    for place, problem in found:
+        faults.add(problem, field=where + place)
+    if not found and record.canonical() != value:
         faults.add("does not follow from its own numbers", field=f"{where}passed")
 
 

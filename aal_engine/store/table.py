@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aal_engine.errors import InputError
+from aal_engine.errors import InputError, file_name
 from aal_engine.measure.table import Source as TableSource
-from aal_engine.measure.table import source_of, table_digest
+from aal_engine.measure.table import check_table, source_of, table_digest
 from aal_engine.store.atomic import write_atomic
 
 FOLDER = "tables"
@@ -42,30 +43,40 @@ def load_table(path: Path) -> pa.Table:
     """Read a per-case table.
 
     Raises:
-        InputError: the file cannot be read or is not a per-case table.
+        InputError: the file cannot be read or is not a per-case table as this engine makes them.
     """
     try:
         table = pq.ParquetFile(path).read()
-        source_of(table)
+        table.validate(full=True)
+        check_table(table)
     except InputError as error:
-        raise InputError.at(error.faults[0].problem, file=path, way_out=error.way_out) from None
-    except (OSError, pa.ArrowException):
+        fault = replace(error.faults[0], file=file_name(path))
+        raise InputError(fault, way_out=error.way_out) from None
+    except (OSError, pa.ArrowException, UnicodeDecodeError, RecursionError):
         raise InputError.at("is not a readable Parquet file", file=path) from None
     return table
 
 
-def find_tables(digests: Iterable[str], folders: Iterable[Path]) -> dict[str, pa.Table]:
-    """Return the tables at hand for these digests, from the `tables` folders beside the records.
+def find_tables(
+    digests: Iterable[str], beside: Iterable[Path], named: Iterable[Path] = ()
+) -> dict[str, pa.Table]:
+    """Return the tables at hand for these digests, from the folders `beside` and those `named`.
 
     A file that goes under a digest's name is returned under that digest whatever it holds: whether
     it is that table is for the gate to judge.
+
+    Raises:
+        InputError: a named folder does not exist, or a file under a digest's name is no table.
     """
-    wanted = set(digests)
+    named = list(named)
+    for folder in named:
+        if not folder.is_dir():
+            raise InputError.at("no such folder", file=folder)
+    wanted = {digest[:SHOWN]: digest for digest in digests}
     found: dict[str, pa.Table] = {}
-    for folder in folders:
-        for path in sorted(folder.glob("*.parquet")) if folder.is_dir() else ():
-            end = path.stem[-SHOWN:]
-            for digest in wanted - found.keys():
-                if digest.startswith(end):
-                    found[digest] = load_table(path)
+    for folder in dict.fromkeys((*named, *beside)):
+        for path in sorted(folder.glob("*-*.parquet")) if folder.is_dir() else ():
+            digest = wanted.get(path.stem.rpartition("-")[2])
+            if digest is not None and digest not in found:
+                found[digest] = load_table(path)
     return found

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree as ET
 
 import doors
 import pytest
 from specimen import record
 
+from aal_engine.errors import WriteError
+from aal_engine.store.ledger import Ledger
 from aal_engine.store.record import written
 
 POLICY = "model_families:\n  allow: [claude]\nfirst_release: allow\n"
@@ -160,7 +164,7 @@ def test_a_ci_systems_job_summary_gets_the_report(released):
     summary = released / "summary.md"
     summary.write_text("before\n")
     assert call(released, *VERBATIM, GITHUB_STEP_SUMMARY=str(summary)).returncode == 0
-    assert summary.read_text().startswith("before\n## RELEASED: desk")
+    assert summary.read_text().startswith("before\n## RELEASED: `desk`")
 
 
 def test_no_colour_without_a_terminal(released):
@@ -227,11 +231,29 @@ BAD = {
         "gateway-policy.yaml",
     ),
     "record over an input": (
-        lambda f: (
-            os.link(f / "answers.json", f / "kept.json")
-            or os.symlink("answers.json", f / "decision.json")
+        lambda f: (f / "decision.json").symlink_to("answers.json"),
+        "decision.json: is there and is no plain file",
+    ),
+    "no answers measured": (
+        lambda f: edit(f / "answers.json", '"grounded"', '"point_recall"'),
+        "metrics.grounded: is missing",
+    ),
+    "floor counts of retrieval": (
+        lambda f: edit(
+            f / "retrieval.json", '"foreign_outputs"', '"invented_citations": 3, "foreign_outputs"'
         ),
-        "is an input too",
+        "counts: has a key that is not a count of retrieval",
+    ),
+    "an agent's name that only looks the same": (
+        lambda f: edit(f / "answers.json", '"desk"', '"d\u0435sk"'),
+        "agent: must be a name: an ASCII letter",
+    ),
+    "a table under a digest's name that is none": (
+        lambda f: (
+            (f / "tables").mkdir(),
+            (f / "tables" / f"a-{record().table[:16]}.parquet").write_text("MARKER"),
+        ),
+        ".parquet: is not a readable Parquet file",
     ),
 }
 
@@ -272,8 +294,14 @@ def test_a_call_without_its_options_is_a_usage_error(tmp_path):
         (("--at", "yesterday"), "is not a time with a zone"),
         (("--at", "2026-01-31T09:30:00"), "is not a time with a zone"),
         (("--record", "nowhere/decision.json"), "its folder does not exist"),
-        (("--record", "ledger"), "is a folder"),
-        (("--format", "html=decision.json"), "is an input too"),
+        (("--record", "ledger"), "is there and is no plain file"),
+        (("--record", "ledger/log/00000000.jsonl"), "stands among the ledger's"),
+        (("--record", "ledger/checkpoint"), "stands among the ledger's"),
+        (("--record", "x" * 300), "cannot be written: File name too long"),
+        (("--format", "html=decision.json"), "is an input or another output"),
+        (("--format", "html=a.html", "--format", "html=b.html"), "is given two files"),
+        (("--tables", "nowhere"), "nowhere: no such folder"),
+        (("--at", "0001-01-01T00:00:00+14:00"), "is not a time with a zone"),
     ],
 )
 def test_options_that_cannot_be_used(released, arguments, told):
@@ -300,13 +328,102 @@ def test_a_ledger_that_is_a_file_is_refused(released, tmp_path):
 
 def test_a_record_that_cannot_be_written_says_where_the_decision_stands(released):
     give(released)
-    os.mkfifo(released / "decision.json")
-    done = call(released, *VERBATIM)
+
+    def refuse(path: Path, data: bytes) -> None:
+        raise WriteError(f"{path.name} was not written: No space left on device")
+
+    with mock.patch("aal_engine.service.gate.write_atomic", refuse):
+        done = call(released, *VERBATIM)
     assert done.returncode == 2
-    assert "stands in the ledger as entry 2" in done.stderr
-    (released / "decision.json").unlink()
+    assert "the decision, released, stands in the ledger as entry 2" in done.stderr
     assert call(released, *VERBATIM).returncode == 0
     assert len(ledger_lines(released)) == 3
+
+
+OUTPUTS = {
+    "closed": (">&-", {}),
+    "full": (">/dev/full", {}),
+    "closed, both": (">&- 2>&-", {}),
+    "ASCII": (">out.txt", {"PYTHONIOENCODING": "ascii"}),
+    "no locale": (">out.txt", {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}),
+    "a summary that cannot be written": (
+        ">out.txt 2>/dev/full",
+        {"GITHUB_STEP_SUMMARY": "nowhere/summary.md"},
+    ),
+}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_where_the_report_goes_changes_nothing_of_the_verdict(released, output):
+    give(released)
+    redirection, environment = OUTPUTS[output]
+    command = shlex.join([sys.executable, "-m", "aal_engine.agent.gate", *VERBATIM])
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{command} {redirection}"],
+        cwd=released,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads((released / "decision.json").read_text())["verdict"] == "released"
+
+
+def test_a_new_ledger_is_told(tmp_path):
+    (tmp_path / "gateway-policy.yaml").write_text(POLICY)
+    give(tmp_path, "1.0.0")
+    assert "A new ledger was begun in ledgr." in call(tmp_path, *FIRST, "--ledger", "ledgr").stdout
+
+
+def test_a_name_that_differs_in_case_is_asked_about(released):
+    for kind, named in (("retrieval", record("retrieval", None)), ("answers", record())):
+        (released / f"{kind}.json").write_text(written([replace(named, agent="Desk")]))
+    done = call(released, *FIRST[:-1], "decision.json")
+    assert done.returncode == 1
+    assert "the ledger holds releases of desk on support" in done.stdout
+
+
+def test_somebody_else_appends_while_the_gate_decides(released):
+    give(released)
+    first = Ledger.append_all
+    calls = []
+
+    def late(ledger, kind, bodies, at, **options):
+        calls.append(1)
+        if len(calls) == 1:
+            first(Ledger.open(released / "ledger"), "clear", [{"reason": "a race"}], at)
+        return first(ledger, kind, bodies, at, **options)
+
+    with mock.patch.object(Ledger, "append_all", late):
+        done = call(released, *VERBATIM)
+    assert done.returncode == 0, done.stderr
+    assert [entry["rec"]["kind"] for entry in ledger_lines(released)][-2:] == ["clear", "decision"]
+
+
+def test_two_gates_at_once_release_one(released):
+    give(released)
+    command = [sys.executable, "-m", "aal_engine.agent.gate"]
+    versions = ("1.1.0", "1.2.0", "1.3.0")
+    for version in versions:
+        home = released / version
+        home.mkdir()
+        give(home, version)
+    running = [
+        subprocess.Popen(
+            [
+                *command,
+                *("--current", f"{version}/retrieval.json", "--current", f"{version}/answers.json"),
+                *VERBATIM[4:8],
+                *("--record", f"{version}/decision.json"),
+            ],
+            cwd=released,
+            stdout=subprocess.DEVNULL,
+        )
+        for version in versions
+    ]
+    assert sorted(process.wait() for process in running) == [0, 1, 1]
+    assert doors.call("ledger", released, "verify").returncode == 0
 
 
 def test_one_file_may_hold_records_of_both_kinds(released):
@@ -321,7 +438,5 @@ def test_a_release_for_one_family_does_not_speak_for_another(released):
     give(released)
     done = call(released, *VERBATIM)
     assert done.returncode == 1
-    (released / "answers.json").write_text(
-        written([record(), replace(record(), model_family="gpt")])
-    )
+    (released / "answers.json").write_text(written([record(), record(family="gpt")]))
     assert call(released, *VERBATIM).returncode == 0

@@ -6,7 +6,7 @@ import copy
 from datetime import UTC, datetime
 
 import pytest
-from specimen import gate, record, released
+from specimen import gate, record, released, slices
 
 from aal_engine.decide.body import PART_BYTES, bodies
 from aal_engine.decide.entry import Entry
@@ -14,7 +14,6 @@ from aal_engine.decide.ledger import empty, extend, genesis_body, link
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.replay import Replay
 from aal_engine.errors import ChainBroken
-from aal_engine.measure.record import Mean, SliceMeans
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 KEY = AgentKey("desk", "support")
@@ -67,8 +66,9 @@ def test_a_blocked_decision_releases_nothing():
 
 def test_a_release_keeps_what_was_reached_on_the_golden_set():
     replay = replayed(bodies(first()), bodies(second(metrics={"complete": 0.86})))
-    (values,) = replay.releases[KEY].measures.values()
-    assert values == (0.9, 0.86)
+    reached = {m.metric: values for m, values in replay.releases[KEY].measures.items()}
+    assert reached["complete"] == (0.9, 0.86)
+    assert replay.releases[KEY].versions == ("1.0.0", "1.1.0")
 
 
 def broken(body: dict, *path, value) -> dict:
@@ -91,6 +91,49 @@ def test_a_verdict_that_does_not_follow_from_the_checks_is_told():
         replayed(bodies(first()), [broken(body, "verdict", value="released")])
 
 
+FORGED = {
+    "a check dropped": (lambda b: drop(b, "family_evidence"), "lacks the evidence of claude"),
+    "a floor dropped": (lambda b: drop(b, "forbidden_claims"), "lacks the floor"),
+    "the baseline's check dropped": (lambda b: drop(b, "baseline"), "lacks the check baseline"),
+    "a comparison dropped": (lambda b: drop(b, "regression"), "lacks the comparison"),
+    "another current value": (lambda b: row(b, "regression", 7, 0.95), "lacks the comparison"),
+    "another baseline value": (lambda b: row(b, "regression", 6, 0.85), "lacks the comparison"),
+    "a check that cannot block": (lambda b: row(b, "regression", 10, True), "cannot block"),
+    "a tolerance without bounds": (lambda b: row(b, "regression", 8, 1e6), "not a decision"),
+    "a truth for a number": (lambda b: row(b, "regression", 7, True), "not a decision"),
+    "a text for a number": (lambda b: row(b, "regression", 7, "0.9"), "not a decision"),
+    "no tolerance": (lambda b: row(b, "regression", 8, None), "not a decision"),
+    "a list for a record": (lambda b: broken(b, "records", value=[3]), "not a decision"),
+    "a list for an agent": (lambda b: broken(b, "agent", value=["desk"]), "not a decision"),
+    "no floors": (lambda b: broken(b, "records", 0, "floors", value={}), "not a decision"),
+    "a list for the metrics": (
+        lambda b: broken(b, "records", 0, "metrics", value=[]),
+        "not a decision",
+    ),
+    "a metric gone": (
+        lambda b: broken(b, "records", 0, "metrics", value={"complete": [0.9, 40]}),
+        "vanished",
+    ),
+}
+
+
+def drop(body: dict, check: str) -> dict:
+    rows = [row for row in body["checks"]["rows"] if row[0] != check]
+    return broken(body, "checks", "rows", value=rows)
+
+
+def row(body: dict, check: str, column: int, value) -> dict:
+    return broken(body, "checks", "rows", row_of(body, check), column, value=value)
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_a_forged_release_is_told(forgery):
+    forge, why = FORGED[forgery]
+    (body,) = bodies(second())
+    with pytest.raises(ChainBroken, match=why):
+        replayed(bodies(first()), [forge(body)])
+
+
 def test_a_check_that_does_not_follow_from_its_numbers_is_told():
     (body,) = bodies(second(counts={"forbidden_claims": 1}))
     place = row_of(body, "forbidden_claims")
@@ -101,7 +144,9 @@ def test_a_check_that_does_not_follow_from_its_numbers_is_told():
 def test_a_release_over_a_broken_floor_is_told():
     (body,) = bodies(second())
     with pytest.raises(ChainBroken, match="although a floor is broken"):
-        replayed(bodies(first()), [broken(body, "records", 0, "invented_citations", value=1)])
+        replayed(
+            bodies(first()), [broken(body, "records", 0, "floors", "invented_citations", value=1)]
+        )
 
 
 def test_a_release_without_answers_is_told():
@@ -141,9 +186,9 @@ def test_what_is_no_decision_is_told(path, value):
 
 
 def long():
-    slices = {f"slice-{n}": SliceMeans(30, {"complete": Mean(0.9, 30)}) for n in range(900)}
-    before = record(version="1.0.0", slices=slices)
-    return released(before)[0], gate(record(slices=slices), before=(before,))
+    parts = slices(0.9, 30, *(f"slice-{n}" for n in range(300)))
+    before = record(version="1.0.0", slices=parts)
+    return released(before)[0], gate(record(slices=parts), before=(before,))
 
 
 def test_a_long_decision_is_cut_into_parts_and_read_back_as_one():
@@ -175,3 +220,6 @@ def test_a_decision_that_was_cut_off_while_it_was_written_decides_nothing():
     again = replayed(bodies(baseline), [head], [head, *rest])
     assert again.releases[KEY].version == "1.1.0"
     assert again.unfinished == 1
+    open_ended = replayed(bodies(baseline), [head])
+    open_ended.ended()
+    assert open_ended.unfinished == 1

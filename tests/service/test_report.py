@@ -6,9 +6,8 @@ import json
 from xml.etree import ElementTree as ET
 
 import pytest
-from specimen import gate, policy, record
+from specimen import gate, policy, record, slices
 
-from aal_engine.measure.record import Mean, SliceMeans
 from aal_engine.service.report import REPORTS
 from aal_engine.service.report.row import row
 from aal_engine.service.report.text import text
@@ -34,15 +33,16 @@ def test_text_tells_what_blocks_first_and_by_how_much():
     assert lines[0].startswith("BLOCKED: desk 1.1.0 on support against 1.0.0: 3 of")
     assert "invented citations" in lines[2]
     assert "2, limit 0" in lines[2]
-    assert any("0.9000 -> 0.5000  0.4000 worse (tolerance 0.0500)" in line for line in lines)
+    assert any(
+        "0.9000 -> 0.5000  0.4000 worse (tolerance 0.0500, n = 40)" in line for line in lines
+    )
 
 
 def test_text_is_cut_with_a_count():
-    slices = {f"s{n}": SliceMeans(30, {"complete": Mean(0.9, 30)}) for n in range(60)}
-    fell = {f"s{n}": SliceMeans(30, {"complete": Mean(0.1, 30)}) for n in range(60)}
+    names = [f"s{n}" for n in range(60)]
     decision = gate(
-        record(slices=fell),
-        before=(record(version="1.0.0", slices=slices),),
+        record(slices=slices(0.1, 30, *names)),
+        before=(record(version="1.0.0", slices=slices(0.9, 30, *names)),),
         policy=policy(slices_block=True),
     )
     told = text(decision)
@@ -57,13 +57,11 @@ def test_colour_is_added_only_when_asked_for():
 
 def test_an_advisory_slice_warns():
     decision = gate(
-        record(slices={"fr": SliceMeans(30, {"complete": Mean(0.1, 30)})}),
-        before=(
-            record(version="1.0.0", slices={"fr": SliceMeans(30, {"complete": Mean(0.9, 30)})}),
-        ),
+        record(slices=slices(0.1, 30)),
+        before=(record(version="1.0.0", slices=slices(0.9, 30)),),
     )
     assert decision.verdict == "released"
-    (line,) = [row(check) for check in decision.checks if check.slice == "fr"]
+    (line,) = [row(c) for c in decision.checks if c.slice == "fr" and c.metric == "complete"]
     assert line.mark == "warn"
     assert ET.fromstring(REPORTS["junit"](decision)).find(".//skipped") is not None
 
@@ -77,7 +75,8 @@ def test_names_cannot_break_out_of_the_page_or_the_table():
     ET.fromstring(REPORTS["junit"](decision))
     table = [line for line in REPORTS["markdown"](decision).splitlines() if line.startswith("| ok")]
     assert table
-    assert {line.replace("\\|", "").count("|") for line in table} == {10}
+    assert {line.replace("\\|", "").count("|") for line in table} == {11}
+    assert any(f"`claude · {odd}`" in line for line in table)
 
 
 def test_the_page_fetches_nothing():

@@ -59,7 +59,7 @@ def case(**fields):
         (
             case(slices=["a b"]),
             (
-                "slices[0]: must be a name without blanks: a letter, digit or underscore, then up to "
+                "slices[0]: must be a name: an ASCII letter, digit or underscore, then up to "
                 "127 of these and . : + @ / -"
             ),
         ),
@@ -147,7 +147,7 @@ def test_all_faults_are_told_at_once_with_their_lines():
     assert set(told("pack", value)) == {
         "a.yaml:1: agent: is missing",
         (
-            "a.yaml:1: name: must be a name without blanks: a letter, digit or underscore, then up to "
+            "a.yaml:1: name: must be a name: an ASCII letter, digit or underscore, then up to "
             "127 of these and . : + @ / -"
         ),
         "a.yaml:2: agnt: is not a known key; did you mean agent?",

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from aal_engine.decide.decision import Decision
 from aal_engine.service.report.row import Row, headline, row, underpowered
 
-_COLUMNS = ("", "check", "metric", "where", "baseline", "current", "change", "tolerance", "says")
+_COLUMNS = (
+    *("", "check", "metric", "where", "baseline", "current"),
+    *("change", "tolerance", "n", "says"),
+)
 
 
 def markdown(decision: Decision) -> str:
@@ -15,7 +18,7 @@ def markdown(decision: Decision) -> str:
     rows = [row(check) for check in decision.checks]
     failing = [line for line in rows if line.mark != "ok"]
     holding = [line for line in rows if line.mark == "ok"]
-    lines = [f"## {_escaped(headline(decision))}", ""]
+    lines = [f"## {headline(decision, _code)}", ""]
     if failing:
         lines += [*_table(failing), ""]
     if holding:
@@ -42,19 +45,26 @@ def _table(rows: Sequence[Row]) -> list[str]:
         cells = (
             line.mark,
             line.check,
-            line.metric,
-            line.where,
+            _code(line.metric),
+            _code(line.where),
             line.baseline,
             line.current,
-            line.change,
+            _escaped(line.change),
             line.tolerance,
-            says,
+            line.n,
+            _escaped(says),
         )
-        lines.append("| " + " | ".join(_escaped(cell) for cell in cells) + " |")
+        lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 
+def _code(name: str) -> str:
+    # Names hold no backtick; within code nothing is a link or a mention.
+    return f"`{name}`" if name else ""
+
+
 def _escaped(told: str) -> str:
+    told = told.replace("@", "@\u200b").replace("://", ":\u200b//")
     for mark in "\\`*_[]<>|#":
         told = told.replace(mark, "\\" + mark)
     return told

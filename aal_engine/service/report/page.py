@@ -70,7 +70,7 @@ def _items(notes: Sequence[str]) -> str:
 def _section(title: str, rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
-    heads = ("", "Check", "Metric", "Where", "Baseline", "Current", "Change", "Tolerance")
+    heads = ("", "Check", "Metric", "Where", "Baseline", "Current", "Change", "Tolerance", "n")
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return [
         f"<h2>{title}</h2>",
@@ -85,7 +85,7 @@ def _line(line: Row) -> str:
     told = "".join(
         f"<small>{escape(part)}</small>" for part in (line.says, line.statistics) if part
     )
-    numbers = (line.baseline, line.current, line.change, line.tolerance)
+    numbers = (line.baseline, line.current, line.change, line.tolerance, line.n)
     return (
         f'<tr><td class="{line.mark}">{line.mark}</td><td>{escape(line.check)}{told}</td>'
         f"<td>{escape(line.metric)}</td><td>{escape(line.where)}</td>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -40,6 +41,7 @@ class Row:
     current: str
     change: str
     tolerance: str
+    n: str
     says: str
     statistics: str
 
@@ -56,16 +58,17 @@ def row(check: Check) -> Row:
         current=_number(check.current) if compared or check.name in (*FLOORS, "coverage") else "",
         change=_change(check) if compared else "",
         tolerance=_number(check.tolerance) if compared else "0" if check.name in FLOORS else "",
+        n=_cases(check),
         says=check.note or ("" if check.ok or compared else CHECKS[check.name]),
         statistics=_statistics(check.evidence),
     )
 
 
-def headline(decision: Decision) -> str:
-    """Return the verdict in one line."""
+def headline(decision: Decision, name: Callable[[str], str] = str) -> str:
+    """Return the verdict in one line, every name in it passed through `name`."""
     blocking = sum(check.blocks for check in decision.checks)
-    subject = f"{decision.agent} {decision.version} on {decision.pack}"
-    against = f" against {decision.baseline.version}" if decision.baseline else ""
+    subject = f"{name(decision.agent)} {name(decision.version)} on {name(decision.pack)}"
+    against = f" against {name(decision.baseline.version)}" if decision.baseline else ""
     count = len(decision.checks)
     if blocking:
         return f"BLOCKED: {subject}{against}: {blocking} of {count} checks block"
@@ -87,6 +90,13 @@ def _number(value: float | None) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.4f}"
 
 
+def _cases(check: Check) -> str:
+    if check.current_n is None or check.baseline_n is None:
+        return ""
+    same = check.current_n == check.baseline_n
+    return f"{check.current_n}" if same else f"{check.baseline_n} -> {check.current_n}"
+
+
 def _change(check: Check) -> str:
     if check.baseline is None or check.current is None or check.direction == "none":
         return ""
@@ -105,8 +115,9 @@ def _statistics(evidence: Any) -> str:
             f"{evidence['upper_bound']:.1%} (95% bound)"
         )
     low, high = evidence["interval"]
+    adjusted = f" ({evidence['p_holm']:.3g} over slices)" if "p_holm" in evidence else ""
     told = (
-        f"95% [{low:+.3f}, {high:+.3f}], p = {evidence['p']:.3g}, "
-        f"detects {evidence['detectable']:.3f}, n = {evidence['n']}"
+        f"95% [{low:+.3f}, {high:+.3f}], p = {evidence['p']:.3g}{adjusted}, "
+        f"{evidence['n']} pairs detect {evidence['detectable']:.3f}"
     )
     return told + (", underpowered" if evidence["underpowered"] else "")

@@ -65,7 +65,9 @@ def _laid_out(rows: Sequence[Row], colour: bool) -> list[str]:
 def _cells(line: Row) -> tuple[str, str, str, str]:
     numbers = ""
     if line.change:
-        numbers = f"{line.baseline} -> {line.current}  {line.change} (tolerance {line.tolerance})"
+        cases = f", n = {line.n}" if line.n else ""
+        limit = f"(tolerance {line.tolerance}{cases})"
+        numbers = f"{line.baseline} -> {line.current}  {line.change} {limit}"
     elif line.current:
         limit = line.baseline or line.tolerance
         numbers = (
