@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from aal_engine.decide.entry import stamp
 from aal_engine.errors import InputError, shown
@@ -14,14 +15,19 @@ from aal_engine.measure.golden import GoldenSet, Pack
 from aal_engine.measure.metric import Kind
 from aal_engine.measure.record import ENGINE, EvalRecord, summarise
 from aal_engine.measure.run import Output, Run, run_of
-from aal_engine.measure.score import carries, score
+from aal_engine.measure.score import Origin, carries, score, score_lists
 from aal_engine.store.atomic import write_atomic
 from aal_engine.store.folder import make_folder
 from aal_engine.store.golden import load_golden, load_pack
+from aal_engine.store.long_run import LongRun, open_lists
+from aal_engine.store.pattern import matching
 from aal_engine.store.record import written
 from aal_engine.store.run import RunFile, load_run
 from aal_engine.store.schema import NAME
 from aal_engine.store.table import FOLDER, save_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 KINDS: tuple[Kind, ...] = ("retrieval", "answers")
 
@@ -50,7 +56,7 @@ class Task(NamedTuple):
 
     kind: Kind
     golden: GoldenSet
-    run: Run
+    run: Run | LongRun
 
 
 def evaluate(
@@ -77,23 +83,18 @@ def evaluate(
         raise InputError.at(f"{shown(version)} is not a version name", way_out="as in 1.4.0")
     pack = load_pack(pack_folder)
     golden = [load_golden(pack_folder, name) for name in _chosen(pack, suites)]
-    files = [load_run(path, default_family=family, citations=pack.citations) for path in runs]
-    merged = _merged(files)
-    foreign = _foreign(pack_folder, pack, golden, merged)
+    paths = [path for pattern in runs for path in matching(pattern)]
+    merged, unread = _read(paths, family, pack)
     tasks, notes = _planned(golden, merged)
     if watch is not None:
         watch.total(sum(len(task.golden.cases) for task in tasks))
+    known = _known(pack_folder, pack, golden)
+    seen = watch.seen if watch is not None else lambda _: None
     make_folder(out)
     make_folder(out / FOLDER)
     made: dict[Kind, list[EvalRecord]] = {}
     for task in tasks:
-        table = score(
-            *task,
-            version=version,
-            engine=ENGINE,
-            foreign=foreign[task.run.model_family],
-            seen=watch.seen if watch is not None else lambda _: None,
-        )
+        table = _table(task, known, version, seen)
         save_table(table, out / FOLDER)
         made.setdefault(task.kind, []).append(summarise(table, stamp(now)))
     for kind, records in made.items():
@@ -101,7 +102,7 @@ def evaluate(
     return Evaluation(
         {kind: tuple(records) for kind, records in made.items()},
         {kind: out / f"{kind}.json" for kind in made},
-        (*notes, *_unread(files)),
+        (*notes, *_unread(unread)),
     )
 
 
@@ -113,6 +114,17 @@ def _chosen(pack: Pack, suites: Sequence[str]) -> Sequence[str]:
                 way_out="its suites: " + ", ".join(map(shown, pack.suites)),
             )
     return suites or tuple(pack.suites)
+
+
+def _read(
+    paths: Sequence[Path], family: str | None, pack: Pack
+) -> tuple[Sequence[Run | LongRun], Sequence[Mapping[str, int]]]:
+    """Read the runs, or open one of retrieval alone; and count the keys that are not read."""
+    lists = open_lists(paths, family)
+    if lists is not None:
+        return [lists], [lists.unread]
+    files = [load_run(path, default_family=family, citations=pack.citations) for path in paths]
+    return _merged(files), [file.unread for file in files]
 
 
 def _merged(files: Sequence[RunFile]) -> list[Run]:
@@ -127,25 +139,35 @@ def _merged(files: Sequence[RunFile]) -> list[Run]:
     ]
 
 
-def _foreign(
-    folder: Path, pack: Pack, golden: Sequence[GoldenSet], runs: Sequence[Run]
-) -> dict[str | None, int]:
-    """Count each family's outputs for cases that no suite of the pack has."""
+def _known(folder: Path, pack: Pack, golden: Sequence[GoldenSet]) -> AbstractSet[str]:
+    """Return the ids of the cases that any suite of the pack has."""
     loaded = {suite.suite.name for suite in golden}
     others = [load_golden(folder, name) for name in pack.suites if name not in loaded]
-    known = {case for suite in (*golden, *others) for case in suite.by_id}
-    return {
-        run.model_family: sum(output.case_id not in known for output in run.outputs) for run in runs
-    }
+    return {case for suite in (*golden, *others) for case in suite.by_id}
 
 
-def _planned(golden: Sequence[GoldenSet], runs: Sequence[Run]) -> tuple[list[Task], list[str]]:
+def _table(
+    task: Task, known: AbstractSet[str], version: str, seen: Callable[[int], None]
+) -> pa.Table:
+    kind, golden, run = task
+    if isinstance(run, LongRun):
+        judged = run.judge(golden.cases)
+        foreign = len(run.cases - known)
+        origin = Origin(run.model_family, run.digest, version, ENGINE, foreign)
+        return score_lists(golden, judged, origin, seen=seen)
+    foreign = sum(output.case_id not in known for output in run.outputs)
+    return score(kind, golden, run, version=version, engine=ENGINE, foreign=foreign, seen=seen)
+
+
+def _planned(
+    golden: Sequence[GoldenSet], runs: Sequence[Run | LongRun]
+) -> tuple[list[Task], list[str]]:
     tasks = []
     notes = []
     for run in runs:
         for kind in KINDS:
             suites = [suite for suite in golden if kind in suite.suite.kinds]
-            if suites and carries(kind, run):
+            if suites and _carries(kind, run):
                 tasks += [Task(kind, suite, run) for suite in suites]
             elif suites:
                 family = "" if run.model_family is None else f" of {shown(run.model_family)}"
@@ -158,8 +180,12 @@ def _planned(golden: Sequence[GoldenSet], runs: Sequence[Run]) -> tuple[list[Tas
     return tasks, notes
 
 
-def _unread(files: Sequence[RunFile]) -> Iterator[str]:
-    for file in files:
-        if file.unread:
-            names = ", ".join(shown(name) for name in sorted(file.unread)[:8])
+def _carries(kind: Kind, run: Run | LongRun) -> bool:
+    return kind == "retrieval" if isinstance(run, LongRun) else carries(kind, run)
+
+
+def _unread(counts: Sequence[Mapping[str, int]]) -> Iterator[str]:
+    for unread in counts:
+        if unread:
+            names = ", ".join(shown(name) for name in sorted(unread)[:8])
             yield f"keys of the run that are not read: {names}"

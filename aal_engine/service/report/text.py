@@ -23,7 +23,7 @@ def text(
 ) -> str:
     """Return the report: the verdict, what blocks, and the checks that came closest to it.
 
-    At most `blocking` and `holding` checks are told, and how many more there are.
+    At most `blocking` of those that block are told, and where none does, `holding` of the others.
     """
     rows = [row(check) for check in decision.checks]
     failing = [line for line in rows if line.mark == "BLOCK"]
@@ -32,10 +32,10 @@ def text(
     if failing:
         lines += ["", *_laid_out(failing[:blocking], colour)]
         lines += _more(len(failing) - blocking, "block")
-    told = [line for line in rest if line.change or line.mark == "warn"][:holding]
+    told = [] if failing else [line for line in rest if line.change or line.mark == "warn"]
     if told:
-        lines += ["", "next:" if failing else "closest to blocking:", *_laid_out(told, colour)]
-    lines += _more(len(rest) - len(told), "do not block")
+        lines += ["", "closest to blocking:", *_laid_out(told[:holding], colour)]
+    lines += _more(len(rest) - min(len(told), holding), "do not block")
     lines += [f"note: {note}" for note in decision.notes]
     if weak := underpowered(decision):
         lines.append(
