@@ -25,9 +25,10 @@ Writes OUT/retrieval.json and OUT/answers.json, the records that the gate reads,
 OUT/tables one Parquet file a record: case ids and numbers. No file holds the text of a question or
 an answer.
 
+\b
 Example:
-
-  aal evaluate --pack golden_sets/handbook --run run.jsonl --version 1.4.0 --out evals/1.4.0
+  aal evaluate --pack golden_sets/handbook --run run.jsonl \\
+    --version 1.4.0 --out evals/1.4.0
 """
 
 
@@ -70,7 +71,7 @@ def evaluate(
         )
     for note in done.notes:
         tell(f"note: {note}")
-    say(_told(done) if format == "text" else _as_json(done))
+    say(told(done) if format == "text" else _as_json(done))
 
 
 def _as_json(done: Evaluation) -> str:
@@ -78,7 +79,8 @@ def _as_json(done: Evaluation) -> str:
     return json.dumps({"records": records}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _told(done: Evaluation) -> str:
+def told(done: Evaluation) -> str:
+    """Return what was measured, in words."""
     lines = []
     for kind, records in done.records.items():
         lines.append(f"{kind}: {done.files[kind].name}, {len(records)} records")

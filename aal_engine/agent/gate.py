@@ -28,11 +28,11 @@ family that the policy allows, appends the decision to the ledger and writes it 
 Exit codes: 0 released, 1 blocked, 2 the call or an input cannot be used, 3 the ledger is broken or
 refused the decision.
 
+\b
 Examples:
-
   python -m aal_engine.agent.gate --current retrieval.json --current answers.json \\
     --baseline last-release.json --policy gateway-policy.yaml --record decision.json
-
+\b
   aal gate --current answers.json --policy policy.yaml --record decision.json \\
     --format text --format markdown=gate.md --format junit=gate.xml
 """

@@ -26,7 +26,7 @@ from aal_engine.store.table import save_table
 
 CASES = 225
 FAMILIES = ("claude", "gpt", "llama", "mistral")
-SLICES = ("billing", "hard", "fr")
+SLICES = tuple(enumerate(("billing", "hard", "fr")))
 AT = "2026-01-31T09:30:00.000Z"
 COUNTS = ("invented_citations", "forbidden_claims")
 
@@ -40,8 +40,11 @@ def lay(folder: Path, version: str, seed: int) -> None:
             metrics = {}
             for name in names:
                 values = rng.beta(4, 2, CASES)
-                if METRICS[name.partition("@")[0]].binary:
+                entry = METRICS[name.partition("@")[0]]
+                if entry.binary:
                     values = (values > 0.3).astype(np.float64)
+                if entry.floor is not None:
+                    values = np.full(CASES, float(entry.direction == "higher"))
                 metrics[name] = values
             source = Source(
                 kind, "bench", "agent", version, family, "core", "a" * 64, CASES, "b" * 64, "bench"
@@ -52,8 +55,8 @@ def lay(folder: Path, version: str, seed: int) -> None:
                 ["c" * 64] * CASES,
                 [1] * CASES,
                 [False] * CASES,
-                {name: (rng.random(CASES) < 0.4).tolist() for name in SLICES},
-                {name: [0] * CASES for name in COUNTS},
+                {name: [n % (2 + place) == 0 for n in range(CASES)] for place, name in SLICES},
+                {name: [0] * CASES for name in COUNTS if kind == "answers"},
                 metrics,
             )
             (folder / "tables").mkdir(exist_ok=True)
@@ -85,7 +88,6 @@ def main() -> None:
         policy = folder / "policy.yaml"
         policy.write_text(
             f"model_families: {{allow: [{', '.join(FAMILIES)}]}}\nfirst_release: allow\n"
-            "tolerance: 0.2\n"
         )
 
         def gate(version: str, *more: str) -> list[str]:
