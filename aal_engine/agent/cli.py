@@ -13,6 +13,7 @@ import aal_engine
 from aal_engine.agent.terminal import exit_code
 
 DOORS = {
+    "compare": "Say what differs between evaluations, how surely, and which cases moved.",
     "demo": "Show the whole path on the bundled pack: evaluate, gate, block, release, verify.",
     "evaluate": "Score a run against a pack's golden sets.",
     "gate": "Turn an evaluation into one decision, recorded in the ledger.",

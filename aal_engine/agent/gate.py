@@ -68,6 +68,10 @@ def gate(
             help="Where the golden set changed, compare on the cases that did not.",
         ),
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Decide and tell, but append nothing and write nothing."),
+    ] = False,
     at: Annotated[
         str | None, typer.Option(help="Time to record, with a zone. Default: now.")
     ] = None,
@@ -92,13 +96,15 @@ def gate(
         tables=tables or [],
         reports=reports,
         unchanged_cases=unchanged_cases,
+        dry_run=dry_run,
     )
     for name in told:
         report = REPORTS[name](gated.decision)
         say(as_text(gated.decision, colour=coloured()) if name == "text" else report)
         if name == "text":
             say(_where(gated, record, ledger))
-    _summarise(gated)
+    if not dry_run:
+        _summarise(gated)
     raise typer.Exit(0 if gated.decision.verdict == "released" else 1)
 
 
@@ -123,6 +129,8 @@ def _formats(asked: list[str]) -> tuple[list[str], dict[str, Path]]:
 
 
 def _where(gated: Gated, record: Path, ledger: Path) -> str:
+    if gated.seq is None:
+        return "A dry run: nothing was appended to the ledger, and nothing written.\n"
     stands = "stands already" if gated.known else "is"
     begun = f" A new ledger was begun in {file_name(ledger)}." if gated.started else ""
     return (

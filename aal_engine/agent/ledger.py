@@ -24,7 +24,8 @@ EXITS = {
     0: "verified",
     2: "the call cannot be used",
     3: "an entry was changed, removed, added or moved, or the ledger cannot be read",
-    4: "whole up to its last entry, but a torn tail follows: an append was cut off",
+    4: "entries hold, but a torn tail or entries that no signed checkpoint covers follow",
+    5: "no trusted key vouches for the ledger",
 }
 """What `aal ledger verify` exits with."""
 
@@ -35,7 +36,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Start, verify and read the release ledger.",
+    help="Start, sign, verify and read the release ledger.",
 )
 
 Folder = Annotated[Path, typer.Option("--ledger", help="The ledger's folder.")]
@@ -63,6 +64,8 @@ Examples:
   aal ledger verify
 
   aal ledger verify --ledger /mnt/audit/ledger --format json
+
+  aal ledger verify --policy keys.txt --checkpoint kept-last-month --state audit.json
 """
 
 SHOW = """Show the ledger's entries, oldest first.
@@ -101,33 +104,171 @@ def verify(
     no_meaning: Annotated[
         bool, typer.Option("--no-meaning", help="Leave out whether entries follow from others.")
     ] = False,
+    policy: Annotated[
+        Path | None, typer.Option(help="Keys that you trust, as a C2SP tlog-policy.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A checkpoint that you kept from before.")
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            help="File that remembers how far all was well; later entries alone are read."
+        ),
+    ] = None,
     format: Format = "text",  # noqa: A002 the option's name
 ) -> None:
     """Verify the ledger."""
     try:
-        audit = act.verify(ledger, strict=not fast, meaning=not no_meaning)
+        report = act.verify(
+            ledger,
+            strict=not fast,
+            meaning=not no_meaning,
+            policy=policy,
+            checkpoint=checkpoint,
+            state=state,
+        )
     except ChainBroken as broken:
         if format == "json":
             say(_json({"outcome": "broken", "entry": broken.seq, "why": broken.why}))
         raise
-    if format == "json":
-        say(
-            _json(
-                {
-                    "outcome": "torn" if audit.torn else "verified",
-                    "origin": audit.head.origin,
-                    "size": audit.head.size,
-                    "root": base64.b64encode(audit.head.root).decode(),
-                    "at": audit.head.at,
-                    "torn": audit.torn,
-                    "warnings": [{"entry": seq, "what": what} for seq, what in audit.notices],
-                }
-            )
-        )
-    else:
-        say(act.told(audit, meaning=not no_meaning))
-    if audit.torn:
+    say(_json(_told(report)) if format == "json" else act.told(report, meaning=not no_meaning))
+    if report.audit.torn or report.uncovered:
         raise typer.Exit(4)
+
+
+def _told(report: act.Report) -> dict[str, JSON]:
+    audit = report.audit
+    return {
+        "outcome": "torn" if audit.torn else "uncovered" if report.uncovered else "verified",
+        "origin": audit.head.origin,
+        "size": audit.head.size,
+        "root": base64.b64encode(audit.head.root).decode(),
+        "at": audit.head.at,
+        "covered": report.covered,
+        "since": report.since,
+        "torn": audit.torn,
+        "warnings": [{"entry": seq, "what": what} for seq, what in audit.notices],
+    }
+
+
+KEY = """Make a private key in a new file, and print its public key.
+
+Keep the file where nobody reads it who should not sign. The ledger's own key has the ledger's
+origin as its name; a witness's key has a name of the witness's own.
+
+Examples:
+
+  aal ledger key --name example.com/release-ledger --out ledger.key
+
+  aal ledger key --witness --name witness.example/w1 --out witness.key
+"""
+
+CHECKPOINT = """Verify the ledger, then sign its size and root as its latest checkpoint.
+
+Give it to auditors: with it and the public key, a cut or rewritten ledger shows.
+
+Example:
+
+  aal ledger checkpoint --key ledger.key
+"""
+
+WITNESS = """Cosign the latest checkpoint as a witness of the ledger.
+
+A witness signs only what follows from all that it saw before, which it remembers in --state. Give
+it the log's key in --policy, with `quorum none`.
+
+Example:
+
+  aal ledger witness --key witness.key --policy log-key.txt --state witness.json
+"""
+
+PROVE = """Write the proof that an entry is in the ledger, to ship with a release (C2SP tlog-proof).
+
+Example:
+
+  aal ledger prove 7 > release-1.6.6.tlog-proof
+"""
+
+CHECK_PROOF = """Check a proof against the line of an entry, without the ledger.
+
+Example:
+
+  aal ledger check-proof release-1.6.6.tlog-proof --entry entry.json --policy keys.txt
+"""
+
+Key = Annotated[
+    str,
+    typer.Option(envvar="AAL_LEDGER_KEY", show_envvar=True, help="File of the private key."),
+]
+
+
+@app.command(help=KEY)
+def key(
+    name: Annotated[str, typer.Option(help="The key's name.")],
+    out: Annotated[Path, typer.Option(help="New file for the private key.")],
+    witness: Annotated[bool, typer.Option("--witness", help="A witness's key.")] = False,
+    ml_dsa: Annotated[
+        bool, typer.Option("--ml-dsa", help="ML-DSA-44 in place of Ed25519.")
+    ] = False,
+) -> None:
+    """Make a key."""
+    say(act.new_key(out, name, witness=witness, ml_dsa=ml_dsa) + "\n")
+
+
+@app.command(help=CHECKPOINT)
+def checkpoint(
+    key: Annotated[
+        list[str],
+        typer.Option(
+            envvar="AAL_LEDGER_KEY",
+            show_envvar=True,
+            help="File of a private key; repeatable, for old and new keys side by side.",
+        ),
+    ],
+    ledger: Folder = Path("ledger"),
+) -> None:
+    """Sign the ledger."""
+    signed = act.sign(ledger, key, now=datetime.now(UTC))
+    say(f"signed: {signed.size} entries of {signed.origin}\n")
+
+
+@app.command(help=WITNESS)
+def witness(
+    key: Key,
+    policy: Annotated[Path, typer.Option(help="The log's key, as a C2SP tlog-policy.")],
+    state: Annotated[Path, typer.Option(help="File that remembers what this witness saw.")],
+    ledger: Folder = Path("ledger"),
+) -> None:
+    """Cosign the latest checkpoint."""
+    seen = act.cosign(ledger, key, policy, state, now=datetime.now(UTC))
+    say(f"cosigned: {seen.size} entries of {seen.origin}\n")
+
+
+@app.command(help=PROVE)
+def prove(
+    seq: Annotated[int, typer.Argument(help="The entry's number.")],
+    ledger: Folder = Path("ledger"),
+) -> None:
+    """Write an inclusion proof."""
+    say(act.proof(ledger, seq).decode())
+
+
+@app.command("check-proof", help=CHECK_PROOF)
+def check_proof(
+    proof: Annotated[Path, typer.Argument(help="The proof.")],
+    entry: Annotated[Path, typer.Option(help="File with the entry's line, as the log holds it.")],
+    policy: Annotated[Path | None, typer.Option(help="Keys that you trust.")] = None,
+) -> None:
+    """Check an inclusion proof."""
+    stated = act.check_proof(proof, entry, policy)
+    say(f"the entry is in the ledger {stated.origin} of {stated.size} entries\n")
+    if policy is None:
+        tell(
+            "this proves nothing alone: without --policy nobody vouches for that ledger's root, "
+            "and anybody can make one that holds this entry"
+        )
+        raise typer.Exit(5)
 
 
 def _known_kinds(kinds: list[str] | None) -> list[str] | None:

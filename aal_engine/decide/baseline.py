@@ -60,6 +60,12 @@ def _of_records(question: Question, release: Release, given: Sequence[EvalRecord
     if any((r.agent, r.pack, r.version) != (*release.key, release.version) for r in given):
         return f"its records are not of version {version}, the last released one"
     records = unique(given)
+    lacking = max(record.cases - record.scored for record in given)
+    if lacking:
+        return (
+            f"version {version} has no output for {lacking} cases of this golden set, which would "
+            "count as its failures: run it on them too, or pass --unchanged-cases"
+        )
     for key, known in release.records.items():
         if not allowed(question, key):
             continue

@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.baseline import problem_of_baseline
-from aal_engine.decide.decision import Baseline, Check, Decision, worst_first
+from aal_engine.decide.decision import Baseline, Check, Decision, worse, worst_first
 from aal_engine.decide.policy import exact
 from aal_engine.decide.question import Pair, Question, Scope, allowed, key_of, paired, unique
 from aal_engine.decide.release import Key, Measure
@@ -23,6 +23,10 @@ from aal_engine.errors import Fault, InputError, shown
 from aal_engine.measure.evidence import Paired, compare, holm, zero_event_bound
 from aal_engine.measure.metric import FLOORS, metric
 from aal_engine.measure.record import EvalRecord
+from aal_engine.measure.table import COUNT, integers
+
+MOST_CASES = 5
+"""Case ids that are told beside a check that fails."""
 
 RESCORE = (
     "score the released version's run again on the new golden set and pass those records as "
@@ -92,11 +96,23 @@ def floors(question: Question, _: Sequence[Pair]) -> Iterator[Check]:
         for floor in FLOORS if key.kind == "answers" else ():
             count = record.counts[floor]
             answers = record.counts["attempts"] - record.counts["missing_attempts"]
-            bound = {"answers": answers, "upper_bound": round(zero_event_bound(answers), 6)}
-            yield _at(
-                key,
-                Check(floor, "lower", 0.0, float(count), evidence=None if count else bound),
-            )
+            told: dict[str, JSON] = {
+                "answers": answers,
+                "upper_bound": round(zero_event_bound(answers), 6),
+            }
+            if count:
+                told = {"cases": _breaking(question, record, floor)}
+            yield _at(key, Check(floor, "lower", 0.0, float(count), evidence=told))
+
+
+def _breaking(question: Question, record: EvalRecord, floor: str) -> list[str]:
+    """Return the ids of the first cases that break a floor, where their table is at hand."""
+    if not question.follows.get(record.digest):
+        return []
+    table = question.tables[record.table]
+    broken = integers(table, COUNT + floor)
+    cases = table.column("case_id").to_pylist()
+    return list(dict.fromkeys(cases[row] for row in broken.nonzero()[0]))[:MOST_CASES]
 
 
 def answers_present(question: Question, _: Sequence[Pair]) -> Iterator[Check]:
@@ -170,16 +186,36 @@ def same_golden_set(question: Question, pairs: Sequence[Pair]) -> Iterator[Check
         if pair.current is None or pair.baseline is None:
             continue
         if pair.shared_cases is None:
-            problem = None if pair.same_set else f"the golden set is not the baseline's: {RESCORE}"
-            yield _presence("same_golden_set", problem, pair.key)
+            yield replace(
+                _presence("same_golden_set", _other_set(question, pair), pair.key),
+                metric=f"{pair.key.kind}_set",
+            )
             continue
         share = question.policy.unchanged_share * pair.current.cases
         needed = max(question.policy.unchanged_cases, math.ceil(share))
         note = f"compared on {pair.shared_cases} unchanged cases of {pair.current.cases}"
+        if pair.shared_cases < needed:
+            note += f"; the policy asks for {needed} (unchanged: min_cases, min_share)"
         check = Check(
-            "same_golden_set", "higher", float(needed), float(pair.shared_cases), note=note
+            "same_golden_set",
+            "higher",
+            float(needed),
+            float(pair.shared_cases),
+            metric=f"{pair.key.kind}_set",
+            note=note,
         )
         yield _at(pair.key, check)
+
+
+def _other_set(question: Question, pair: Pair) -> str | None:
+    if pair.same_set:
+        return None
+    if question.unchanged_cases:
+        return (
+            "the golden set is not the baseline's, and the unchanged cases cannot be told: the "
+            "per-case table of one side is not at hand; pass --tables FOLDER"
+        )
+    return f"the golden set is not the baseline's: {RESCORE}"
 
 
 def evidence(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
@@ -271,6 +307,8 @@ def regression(question: Question, pairs: Sequence[Pair]) -> Iterator[Check]:
                 if entry.direction == "none" or new.value is None or old.value is None:
                     continue
                 told = _told(statistics[place].get(name), tolerance, adjusted.get((place, name)))
+                if told is not None and worse(entry.direction, new.value, old.value, tolerance):
+                    told["cases"] = scope.fallen(name, entry.direction)[:MOST_CASES]
                 check = Check(
                     "regression",
                     entry.direction,

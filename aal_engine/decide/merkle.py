@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
+HASH_BYTES = 32
 EMPTY_ROOT = hashlib.sha256().digest()
 
 
@@ -75,7 +76,7 @@ def included(leaf: bytes, index: int, size: int, path: Sequence[bytes], root: by
 
     RFC 9162, section 2.1.3.2. It says nothing of the root: that has to be trusted beforehand.
     """
-    if not 0 <= index < size:
+    if not 0 <= index < size or any(len(each) != HASH_BYTES for each in (leaf, root, *path)):
         return False
     here, last = index, size - 1
     for sibling in path:
@@ -119,6 +120,8 @@ def consistent(
     RFC 9162, section 2.1.4.2. An empty tree starts every tree, so it proves nothing: False.
     """
     if not 0 < first <= second:
+        return False
+    if any(len(each) != HASH_BYTES for each in (first_root, second_root, *path)):
         return False
     if first == second:
         return not path and first_root == second_root

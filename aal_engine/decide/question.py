@@ -14,6 +14,7 @@ from aal_engine.decide.decision import Decision
 from aal_engine.decide.policy import Policy
 from aal_engine.decide.release import AgentKey, Key, Release
 from aal_engine.errors import Fault, InputError, shown
+from aal_engine.measure.metric import Direction
 from aal_engine.measure.record import EvalRecord, Mean, means, summarise
 from aal_engine.measure.table import (
     SLICE,
@@ -100,13 +101,23 @@ class Scope:
     old: Mapping[str, Mean]
     a: Mapping[str, Floats]
     b: Mapping[str, Floats]
+    cases: Sequence[str]
+
+    def fallen(self, metric: str, direction: Direction) -> list[str]:
+        """Return the ids of the cases on which a metric got worse, the worst first."""
+        if metric not in self.a or metric not in self.b:
+            return []
+        change = self.a[metric] - self.b[metric]
+        lost = -change if direction == "higher" else change
+        worst = np.argsort(-np.nan_to_num(lost), kind="stable")
+        return [self.cases[place] for place in worst if lost[place] > 0]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """One suite and family in the current records and in the baseline, either may be missing.
 
-    `a` and `b` are their per-case values on the cases that both have, and `members` who of these
+    `a` and `b` are their per-case values on the `cases` that both have, and `members` who of these
     is in which slice, where both tables are at hand. `shared_cases` counts them where the golden
     set changed and the comparison is on them alone. `contradiction` says why two records cannot
     both be of the golden set that they name.
@@ -118,6 +129,7 @@ class Pair:
     a: Mapping[str, Floats] = field(default_factory=dict)
     b: Mapping[str, Floats] = field(default_factory=dict)
     members: Mapping[str, np.ndarray] = field(default_factory=dict)
+    cases: Sequence[str] = ()
     shared_cases: int | None = None
     contradiction: str | None = None
 
@@ -135,23 +147,25 @@ class Pair:
         if self.current is None or self.baseline is None:
             return
         if self.shared_cases is not None:
-            yield Scope(None, means(self.a), means(self.b), self.a, self.b)
+            yield Scope(None, means(self.a), means(self.b), self.a, self.b, self.cases)
             for name, inside in sorted(self.members.items()):
                 if inside.sum() >= least:
                     yield self._slice(name, means(self.a, inside), means(self.b, inside))
         elif self.same_set:
-            yield Scope(None, self.current.metrics, self.baseline.metrics, self.a, self.b)
+            new, old = self.current.metrics, self.baseline.metrics
+            yield Scope(None, new, old, self.a, self.b, self.cases)
             for name in sorted(self.current.slices.keys() & self.baseline.slices.keys()):
-                new, old = self.current.slices[name], self.baseline.slices[name]
-                if old.cases >= least:
-                    yield self._slice(name, new.metrics, old.metrics)
+                part, other = self.current.slices[name], self.baseline.slices[name]
+                if other.cases >= least:
+                    yield self._slice(name, part.metrics, other.metrics)
 
     def _slice(self, name: str, new: Mapping[str, Mean], old: Mapping[str, Mean]) -> Scope:
         inside = self.members.get(name)
         if inside is None:
-            return Scope(name, new, old, {}, {})
+            return Scope(name, new, old, {}, {}, ())
         a, b = ({m: side[inside] for m, side in each.items()} for each in (self.a, self.b))
-        return Scope(name, new, old, a, b)
+        cases = [case for case, held in zip(self.cases, inside, strict=True) if held]
+        return Scope(name, new, old, a, b, cases)
 
 
 def key_of(record: EvalRecord) -> Key:
@@ -220,6 +234,7 @@ def _pair(
         _values(new, [places[case] for case in shared]),
         _values(old, [others[case] for case in shared]),
         _members(new, [places[case] for case in shared]),
+        [case for case, _ in shared],
         None if same_set else len(shared),
         contradiction,
     )

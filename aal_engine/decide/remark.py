@@ -37,7 +37,9 @@ def _of_release(question: Question) -> Iterator[str]:
         return
     if release.policy != question.policy.digest():
         yield f"the policy is not the one that version {shown(release.version)} was released by"
-    if version != release.version and version in release.versions:
+    if version == release.version:
+        yield f"version {shown(version)} is released already (ledger entry {release.seq})"
+    elif version in release.versions:
         yield f"version {shown(version)} was released before, ahead of {shown(release.version)}"
 
 
@@ -49,6 +51,12 @@ def _of_records(question: Question) -> Iterator[str]:
     without = sum(record.digest not in question.follows for record in records)
     if without:
         yield f"{without} of {len(records)} records have no per-case table at hand"
+    for record in records:
+        if record.counts.get("claims") and not record.counts.get("citations"):
+            yield (
+                f"no answer of {shown(record.model_family)} on {shown(record.suite)} cites "
+                "anything: does it cite as the pack says?"
+            )
     for name, told in (
         ("missing_attempts", "attempts have no output"),
         ("foreign_outputs", "outputs are for cases that the pack does not have"),

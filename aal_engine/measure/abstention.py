@@ -35,7 +35,7 @@ _ENGLISH: Final = (
     ),
     (
         rf"(?:^|\bthere (?:is|s|was) |\bfound |\bsee )(?:no|not enough|insufficient) {_W}{{0,3}}?"
-        r"(?:information|info|details?|mention|answer|documentation)\b"
+        r"(?:information|info|details?|mention|documentation)\b"
     ),
     r"\bno (?:\S++ ){0,2}?information (?:is|was) (?:\S++ ){0,1}?(?:available|provided|given|found)\b",
     (
@@ -268,6 +268,15 @@ _CONCEDING: Final[Mapping[str, Words]] = {
 """First words of a sentence that says something after all (`although the text does not ...`)."""
 
 
+_CONTRAST: Final[Mapping[str, Words]] = {
+    "en": words("but however"),
+    "de": words("aber jedoch"),
+    "fr": words("mais cependant"),
+    "es": words("pero"),
+}
+"""Words after which a sentence that declined says something (`it does not say, but ...`)."""
+
+
 @cache
 def _compiled(code: str, courtesy: bool) -> re.Pattern[str]:
     return re.compile("|".join((_COURTESY if courtesy else _DECLINING)[code]))
@@ -286,7 +295,10 @@ def declines(tokens: Sequence[str], language: Language) -> bool:
         return False
     if tokens[0] in _CONCEDING[language.code]:
         return False
-    return _compiled(language.code, courtesy=False).search(" ".join(tokens)) is not None
+    found = _compiled(language.code, courtesy=False).search(" ".join(tokens))
+    return found is not None and _CONTRAST[language.code].isdisjoint(
+        found.string[found.end() :].split()
+    )
 
 
 def is_courtesy(tokens: Sequence[str], language: Language) -> bool:

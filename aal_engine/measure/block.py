@@ -97,7 +97,8 @@ def _lines(text: str, mask: str, fenced: Sequence[Span]) -> Iterator[_Line]:
         end = start + len(line)
         if start in ends:
             done = ends[start]
-            yield _Line("code", _past(_INDENT, text, start, end), done, start)
+            first = _past(_INDENT, text, start, end)
+            yield _Line("code", first, first + len(text[first:done].rstrip()), start)
         elif start >= done:
             yield _read_line(text, mask, start, end, tables)
         start = end + 1

@@ -30,6 +30,7 @@ _MONTHS: Final = {
 }
 _DAY: Final = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|er|º|o)?")
 _SHORT: Final = re.compile(r"[0-9]{1,2}")
+_ISO_DAY: Final = re.compile(r"([0-9]{1,2})(?:t[0-9]{2})?")
 _YEAR: Final = re.compile(r"[12][0-9]{3}")
 _DOTTED: Final = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([12][0-9]{3})")
 _DOTTED_ISO: Final = re.compile(r"([12][0-9]{3})\.([0-9]{1,2})\.([0-9]{1,2})")
@@ -100,12 +101,12 @@ def _joined(line: Line, place: int, pattern: re.Pattern[str]) -> bool:
 
 
 def _from_year(line: Line, place: int) -> _Found:
-    """Read `2026-01-31`, `2026-01`, `2026`."""
+    """Read `2026-01-31T09:30`, `2026-01-31`, `2026-01`, `2026`."""
     year, last, month, day = int(line.tokens[place]), place + 1, 0, 0
     if _joined(line, last, _SHORT):
         month, last = int(line.tokens[last]), last + 1
-        if _joined(line, last, _SHORT):
-            day, last = int(line.tokens[last]), last + 1
+        if _joined(line, last, _ISO_DAY):
+            day, last = int(line.tokens[last].partition("t")[0]), last + 1
     return _Found(place, last, year, month, day)
 
 

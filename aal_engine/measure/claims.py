@@ -22,7 +22,7 @@ from aal_engine.measure.text import tokens
 LEAST: Final = 0.5
 """The share of a claim's terms below which its support is weak."""
 
-LONGEST_KEPT: Final = 20_000
+LONGEST_KEPT: Final = 8_000
 """Terms of a longer passage, in characters, are not kept for the next output that cites it."""
 
 
@@ -92,6 +92,6 @@ def passage_terms(passage: Passage, language: Language) -> frozenset[str] | None
     return _terms(passage.text, passage.title, language)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)
 def _terms(text: str, title: str | None, language: Language) -> frozenset[str]:
     return frozenset(term_set(tokens(text if title is None else f"{title}\n{text}"), language))

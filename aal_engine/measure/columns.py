@@ -86,18 +86,33 @@ def rows_of(
         size = batch.num_rows
         if size == 0:
             continue
-        docs = text(_column(batch, columns.doc, read), columns.doc)
-        if columns.score is None:
-            scores = -np.arange(read, read + size, dtype=np.float64)
-        else:
-            scores = _numbers(_column(batch, columns.score, read), columns.score)
-        bounds, names = _runs(_column(batch, columns.query, read), columns.query)
+        bounds, names, docs, scores = parts(batch, columns, read)
         found = np.fromiter((number.get(name, -1) for name in names), np.int64, len(names))
         unknown.update(name for name in names if name not in number)
         rows = Rows(found, bounds, docs, scores).only(found >= 0)
         if rows.queries.size:
             yield rows
         read += size
+
+
+def parts(
+    batch: pa.RecordBatch, columns: Columns, read: int
+) -> tuple[IntArray, list[str], pa.Array, FloatArray]:
+    """Return what a batch, before which `read` rows came, says in stretches of one query each.
+
+    That is where the stretches begin and the last one ends, their queries' ids, and the documents
+    and scores of all rows.
+
+    Raises:
+        InputError: as `rows_of`.
+    """
+    docs = text(_column(batch, columns.doc, read), columns.doc)
+    if columns.score is None:
+        scores = -np.arange(read, read + batch.num_rows, dtype=np.float64)
+    else:
+        scores = _numbers(_column(batch, columns.score, read), columns.score)
+    bounds, names = _runs(_column(batch, columns.query, read), columns.query)
+    return bounds, names, docs, scores
 
 
 def whole(pieces: Iterable[Rows]) -> Iterator[Rows]:

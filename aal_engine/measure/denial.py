@@ -7,12 +7,12 @@ cancel. In doubt a mention is taken for asserted, so that no forbidden claim is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
-from aal_engine.measure.language import Language
-from aal_engine.measure.line import Line
+from aal_engine.measure.language import Language, Words
+from aal_engine.measure.line import CLAUSE, COMMA, Line
 
 REACH: Final = 1
 """How many content words may stand between a negator and what it denies, or the clause it is about
@@ -30,10 +30,11 @@ LEAD: Final = 3
 LOOK_BACK: Final = 40
 """How many tokens before the mention are read."""
 
+LONGEST_ROW: Final = 4
+"""How many words the longest harmless row of any language has."""
+
 LISTED: Final = 3
 """How many tokens an item of a list has that a denial is carried over."""
-
-_CLAUSE_END: Final = re.compile(r"[;:.!?()\[\]|]|--|(?:^|\s)-(?:\s|$)")
 
 
 def is_denied(line: Line, first: int, last: int, language: Language) -> bool:
@@ -45,13 +46,16 @@ def is_denied(line: Line, first: int, last: int, language: Language) -> bool:
     >>> is_denied(Line(text, tokens(text)), 3, 5, ENGLISH)
     True
     """
-    words = line.tokens[max(0, first - LOOK_BACK) : last + LOOK_BACK]
-    if all(
-        table.isdisjoint(words) for table in (language.negators, language.led, language.deniers)
-    ):
+    if _denying(language).isdisjoint(line.tokens[max(0, first - LOOK_BACK) : last + LOOK_BACK]):
         return False
     before = _denials_before(line, first, last, language)
     return (before + _denials_after(line, last, language)) % 2 == 1
+
+
+@lru_cache(maxsize=256)
+def _denying(language: Language) -> Words:
+    """Return the words of which a denial has one."""
+    return language.negators | language.led | language.deniers
 
 
 def _is_negator(tokens: Sequence[str], place: int, language: Language) -> bool:
@@ -66,42 +70,36 @@ def _denials_before(line: Line, first: int, last: int, language: Language) -> in
     tokens = line.tokens
     if tuple(tokens[max(0, first - 2) : first]) in language.comparisons:
         return 0
-    start = _clause_start(line, first, last, language)
-    harmless = _harmless(tokens, start, first, language)
     negators = verdicts = between = 0
     over = False
-    for place in range(first - 1, start - 1, -1):
+    for place in range(first - 1, max(-1, first - 1 - LOOK_BACK), -1):
         word = tokens[place]
-        if place in harmless:
-            continue
+        if between > REACH_OVER or (over and between > REACH):
+            break
+        if word in language.breaks or _is_cut(line, place + 1, first, last, language):
+            break
         if _is_negator(tokens, place, language):
             reach = 0 if word in language.short else REACH
-            negators += between <= reach
-            if word in language.joins:
-                # `neither ... nor` denies once.
-                break
+            if between <= reach and not _is_harmless(tokens, place, language):
+                negators += 1
+                # `neither ... nor` denies once; of more than two nobody knows what they deny.
+                if word in language.joins or negators > 1:
+                    break
         elif over and word in language.deniers:
-            verdicts += between <= REACH
-        elif not over and between <= REACH_OVER and word in language.complements:
+            verdicts += 1
+        elif not over and word in language.complements:
             over, between = True, 0
-        elif not over and between <= REACH_OVER and word in language.reporting:
+        elif not over and word in language.reporting:
             over, between = True, 1
         elif word not in language.function_words:
             between += 1
     return (min(negators, 1) if language.concord else negators) + verdicts
 
 
-def _clause_start(line: Line, first: int, last: int, language: Language) -> int:
-    """Return the first token of the clause that a mention stands in."""
-    for place in range(first - 1, max(-1, first - 1 - LOOK_BACK), -1):
-        gap = line.gap(place + 1)
-        if _CLAUSE_END.search(gap) or (
-            "," in gap and not _is_carried(line, place + 1, first, last, language)
-        ):
-            return place + 1
-        if line.tokens[place] in language.breaks:
-            return place + 1
-    return max(0, first - LOOK_BACK)
+def _is_cut(line: Line, place: int, first: int, last: int, language: Language) -> bool:
+    """Return whether the clause of a mention starts at a place before it."""
+    cut = line.cuts[place]
+    return cut == CLAUSE or (cut == COMMA and not _is_carried(line, place, first, last, language))
 
 
 def _is_carried(line: Line, place: int, first: int, last: int, language: Language) -> bool:
@@ -115,15 +113,14 @@ def _is_carried(line: Line, place: int, first: int, last: int, language: Languag
     return not language.joins.isdisjoint(joined)
 
 
-def _harmless(tokens: Sequence[str], start: int, first: int, language: Language) -> set[int]:
-    """Return the places before a mention that are part of a row of words that denies nothing."""
-    found: set[int] = set()
-    for place in range(start, first):
-        for row in language.harmless.get(tokens[place], ()):
-            if tuple(tokens[place : place + len(row)]) == row:
-                found.update(range(place, place + len(row)))
-                break
-    return found
+def _is_harmless(tokens: Sequence[str], place: int, language: Language) -> bool:
+    """Return whether a negator is part of a row of words that denies nothing."""
+    for start in range(max(0, place - LONGEST_ROW + 1), place + 1):
+        ahead = tuple(tokens[start : start + LONGEST_ROW])
+        for row in language.harmless.get(ahead[:2], ()):
+            if start + len(row) > place and ahead[: len(row)] == row:
+                return True
+    return False
 
 
 def _denials_after(line: Line, last: int, language: Language) -> int:
@@ -131,9 +128,7 @@ def _denials_after(line: Line, last: int, language: Language) -> int:
     tokens = line.tokens
     end = last
     while end < len(tokens) and end < last + LOOK_BACK:
-        if _CLAUSE_END.search(line.gap(end)) or "," in line.gap(end):
-            break
-        if tokens[end] in language.breaks:
+        if line.cuts[end] or tokens[end] in language.breaks:
             break
         end += 1
     for copula in range(last, min(last + AFTER, end)):
@@ -149,6 +144,6 @@ def _denials_after(line: Line, last: int, language: Language) -> int:
             return denials + 1
         elif tokens[place] in language.affirmers:
             return denials
-        elif tokens[place] not in language.function_words | language.fillers:
+        elif tokens[place] not in language.function_words and tokens[place] not in language.fillers:
             return 0
     return denials

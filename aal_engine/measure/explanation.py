@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aal_engine.measure.answer import AnswerCounts, Examination, Role, count, examine
+from aal_engine.measure.answer import AnswerCounts, count
 from aal_engine.measure.citation import Marker
 from aal_engine.measure.claims import Support
+from aal_engine.measure.examination import Examination, Role, examine
 from aal_engine.measure.golden import Case, CitationStyle
 from aal_engine.measure.hit import Hit, State, span, state
 from aal_engine.measure.markup import Span

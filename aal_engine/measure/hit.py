@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from operator import itemgetter
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from aal_engine.measure.calendar import find_date
 from aal_engine.measure.denial import is_denied
@@ -31,6 +32,9 @@ class Hit(NamedTuple):
     negated: bool
     link: Span | None = None
 
+
+_DIGIT: Final = re.compile(r"\d|[^\x00-\x7f]")
+"""What a number or date has one of: a digit, or a character that stands for one (`½`)."""
 
 _Place: TypeAlias = tuple[int, int, int]
 """A unit, and a range of its tokens."""
@@ -104,8 +108,8 @@ def _patterns(leaf: Pattern, prose: Prose) -> Iterator[_Place]:
 
 
 def _amounts(leaf: Number | Date, prose: Prose) -> Iterator[_Place]:
-    for unit, row in enumerate(prose.tokens):
-        if any(token[-1].isdigit() or token[0].isdigit() for token in row):
+    for unit, (start, end, *_) in enumerate(prose.units):
+        if _DIGIT.search(prose.plain, start, end):
             line = prose.line(unit)
             found = (
                 find_number(leaf, line, prose.language)

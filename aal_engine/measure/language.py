@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 Words: TypeAlias = frozenset[str]
-Rows: TypeAlias = Mapping[str, tuple[tuple[str, ...], ...]]
-"""Rows of words under their first word, the longest first."""
+Row: TypeAlias = tuple[str, ...]
+Rows: TypeAlias = Mapping[Row, tuple[Row, ...]]
+"""Rows of two words and more, under their first two."""
 
 NO_WORDS: Final[Words] = frozenset()
 
@@ -48,7 +49,7 @@ class Language:
     affirmers: Words = NO_WORDS
     copulas: Words = NO_WORDS
     fillers: Words = NO_WORDS
-    comparisons: frozenset[tuple[str, str]] = frozenset()
+    comparisons: frozenset[Row] = frozenset()
     breaks: Words = NO_WORDS
     joins: Words = NO_WORDS
     complements: Words = NO_WORDS
@@ -64,15 +65,14 @@ def words(text: str) -> Words:
     return frozenset(text.split())
 
 
-def _pairs(text: str) -> frozenset[tuple[str, str]]:
-    pairs = (pair.split() for pair in text.split(","))
-    return frozenset((first, second) for first, second in pairs)
+def _pairs(text: str) -> frozenset[Row]:
+    return frozenset(_rows(text))
 
 
 def _rows(text: str) -> Rows:
-    rows: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for row in sorted((tuple(row.split()) for row in text.split(",")), key=len, reverse=True):
-        rows[row[0]] = (*rows.get(row[0], ()), row)
+    rows: dict[Row, tuple[Row, ...]] = {}
+    for row in (tuple(row.split()) for row in text.split(",")):
+        rows[row[:2]] = (*rows.get(row[:2], ()), row)
     return rows
 
 

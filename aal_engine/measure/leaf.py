@@ -14,18 +14,19 @@ Negated: TypeAlias = Literal["ignore", "count"]
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A row of whole tokens in one sentence; any of `forms` will do, the first is the main one.
+    """A row of whole tokens in one sentence; any of `forms` will do.
 
-    Case, the coding of accents, hyphens and punctuation make no difference.
+    The first form is the main one, the others are its aliases in order. Case, the coding of
+    accents, hyphens and punctuation make no difference.
     """
 
     forms: tuple[str, ...]
     negated: Negated = "ignore"
 
     def canonical(self) -> dict[str, JSON]:
-        """Return the leaf as JSON with every default spelled out and the aliases in order."""
+        """Return the leaf as JSON with every default spelled out."""
         return {
-            "aliases": sorted(set(self.forms[1:])),
+            "aliases": list(self.forms[1:]),
             "negated": self.negated,
             "phrase": self.forms[0],
         }

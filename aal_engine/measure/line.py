@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Final
 
 from aal_engine.measure.markup import Span
 from aal_engine.measure.text import token_spans, unify
+
+CLAUSE_END: Final = re.compile(r"[;:.!?()\[\]|]|--|(?:^|\s)-(?:\s|$)")
+COMMA: Final = 1
+CLAUSE: Final = 2
 
 
 class Line:
@@ -30,3 +36,17 @@ class Line:
         start = self.spans[place - 1][1] if place else 0
         end = self.spans[place][0] if place < len(self.spans) else len(self.text)
         return unify(self.text[start:end])
+
+    @cached_property
+    def cuts(self) -> list[int]:
+        """What parts each token from the one before it: nothing (0), a comma, or a clause's end."""
+        cuts = []
+        for place in range(len(self.tokens)):
+            gap = self.gap(place)
+            if gap in ("", " "):
+                cuts.append(0)
+            elif CLAUSE_END.search(gap):
+                cuts.append(CLAUSE)
+            else:
+                cuts.append(COMMA if "," in gap else 0)
+        return cuts

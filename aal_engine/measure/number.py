@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from aal_engine.measure.language import Language, words
@@ -19,6 +20,7 @@ LONGEST_NUMERAL: Final = 40
 """A longer row of digits is no number that anybody meant."""
 
 _NUMERAL: Final = re.compile(r"(-?)([0-9][0-9.,]*)([^\W\d_]*)")
+_STARTS: Final = frozenset("-0123456789")
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:([.,])[0-9]{3})(?:\1[0-9]{3})*")
 _MONEY: Final = frozenset("$€£¥₹")
 _JOINS: Final = words("to bis à a and und et y or oder ou o")
@@ -53,11 +55,13 @@ def read_number(digits: str, language: Language) -> Decimal | None:
 
 def find_number(leaf: Number, line: Line, language: Language) -> Iterator[Span]:
     """Yield the ranges of tokens that are a number within the leaf's bounds and of its unit."""
-    wanted = Decimal(str(leaf.value))
-    slack = Decimal(str(leaf.tolerance)) + abs(wanted) * Decimal(str(leaf.relative))
+    wanted, slack = _bounds(leaf.value, leaf.tolerance, leaf.relative)
     place = 0
     while place < len(line.tokens):
-        first, place = place, _numeral_end(line, place, language)
+        first, place = place, place + 1
+        if line.tokens[first][0] not in _STARTS:
+            continue
+        place = _numeral_end(line, first, language)
         digits = "".join(line.tokens[first:place])
         match = _NUMERAL.fullmatch(digits) if len(digits) <= LONGEST_NUMERAL else None
         value = None if match is None else read_number(match[2].rstrip(".,"), language)
@@ -75,6 +79,13 @@ def find_number(leaf: Number, line: Line, language: Language) -> Iterator[Span]:
             value = -value
         if abs(value - wanted) <= slack and not _is_part(line, first, place):
             yield first, place
+
+
+@lru_cache(maxsize=4096)
+def _bounds(value: float, tolerance: float, relative: float) -> tuple[Decimal, Decimal]:
+    """Return the value and how far from it a number may be, as they are written."""
+    wanted = Decimal(str(value))
+    return wanted, Decimal(str(tolerance)) + abs(wanted) * Decimal(str(relative))
 
 
 def _numeral_end(line: Line, place: int, language: Language) -> int:

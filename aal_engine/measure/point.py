@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Final, Literal, TypeAlias, TypeVar, cast
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from aal_engine.canonical import JSON, MAX_INTEGER
 from aal_engine.measure.date import DATE_LENGTH, PRECISIONS, iso_date
@@ -224,10 +224,11 @@ def _phrase(value: _Part, field: str, negated: Negated) -> Phrase:
         raise PointError(f"holds more than {MAX_FORMS - 1} aliases", place)
     forms = [(value["phrase"], _below(field, "phrase"))]
     forms += [(alias, f"{place}[{index}]") for index, alias in enumerate(aliases)]
-    for form, where in forms:
-        if not tokens(_text(form, where)):
+    texts = [_text(form, where) for form, where in forms]
+    for text, (_, where) in zip(texts, forms, strict=True):
+        if not tokens(text):
             raise PointError("has no word, number or currency sign to look for", where)
-    return Phrase(tuple(cast("str", form) for form, _ in forms), negated)
+    return Phrase((texts[0], *sorted(set(texts[1:]) - {texts[0]})), negated)
 
 
 def _pattern(value: _Part, field: str, negated: Negated) -> Pattern:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Final
 
-from aal_engine.measure.citation import Marker, markers
+from aal_engine.measure.citation import Marker, markers, ordinals
 from aal_engine.measure.language import Language
 from aal_engine.measure.line import Line
 from aal_engine.measure.markup import Span, blanked, read_markup
@@ -30,6 +30,7 @@ class Prose:
         markup = read_markup(text)
         self.text = text
         self.language = language
+        self.sources = sources
         self.links = markup.links
         self.markers: list[Marker] = markers(text, sources, markup)
         spans = [(marker.start, marker.end) for marker in self.markers]
@@ -38,6 +39,11 @@ class Prose:
         self.mask = blanked(blanked(bare, markup.code, "x"), markup.links, "x")
         marked = {start for start, _ in spans}
         self.units: list[Unit] = units(text, self.mask, markup.fenced, marked, language)
+        entries = [unit.start for unit in self.units if unit.kind == "sources"]
+        if entries:
+            bare_entries = [entry for entry in entries if entry not in marked]
+            self.markers += ordinals(text, bare_entries, sources)
+            self.markers.sort()
         self.tokens = token_lines([self.plain[unit.start : unit.end] for unit in self.units])
 
     @cached_property

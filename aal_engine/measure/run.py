@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from json.encoder import encode_basestring
 
+import numpy as np
+
 from aal_engine.canonical import canonical
 from aal_engine.errors import Fault, InputError
+from aal_engine.measure.ids import packed
+from aal_engine.measure.list_digest import ListDigest
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,9 @@ class Run:
     """The outputs of one model family, ordered by case id and attempt, and their digest.
 
     `model_family` is None where nothing says which model it was, as in a run of retrieval alone.
-    `digest` is the SHA-256 of the outputs' canonical bytes in that order; the file's format and
-    the order of its rows do not change it.
+    `digest` is the SHA-256 of the outputs' canonical bytes in that order, or, of a run of retrieval
+    alone, that of `aal_engine.measure.list_digest`; the file's format and the order in which it has
+    the outputs do not change it.
     """
 
     model_family: str | None
@@ -75,7 +80,29 @@ def run_of(model_family: str | None, outputs: Iterable[Output]) -> Run:
     ]
     if twice:
         raise InputError(twice)
-    return Run(model_family, ordered, outputs_digest(ordered))
+    listed = bool(ordered) and all(map(_is_list, ordered))
+    digest = _lists_digest(model_family, ordered) if listed else outputs_digest(ordered)
+    return Run(model_family, ordered, digest)
+
+
+def _is_list(output: Output) -> bool:
+    """Whether an output says nothing but which documents were retrieved, and their scores."""
+    if output.answer is not None or output.retrieved is None:
+        return False
+    listed = tuple(
+        Passage(p.doc_id, score=p.score) for p in output.retrieved if p.score is not None
+    )
+    return output == Output(output.case_id, model_family=output.model_family, retrieved=listed)
+
+
+def _lists_digest(model_family: str | None, outputs: Iterable[Output]) -> str:
+    lists = ListDigest()
+    for output in outputs:
+        assert output.retrieved is not None
+        scores = np.array([passage.score for passage in output.retrieved], np.float64)
+        docs = packed([passage.doc_id for passage in output.retrieved])
+        lists.add([output.case_id], np.array([0, scores.size]), docs, scores)
+    return lists.hexdigest(model_family)
 
 
 def outputs_digest(outputs: Iterable[Output]) -> str:

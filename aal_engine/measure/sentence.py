@@ -169,12 +169,18 @@ def _is_abbreviation(mask: str, start: int, stop: int, word: str, language: Lang
     if token.isdigit():
         ahead = mask[start:stop].removesuffix(token).rstrip("*_ \t")
         enumerates = len(token) < 4 and ahead[-1:] in ("", ":")
-        return enumerates or (language.ordinal_stop and len(token) < 3 and not opens)
+        return enumerates or _is_ordinal(parts, opens, language)
     if low in _BEFORE_NUMBER and word[:1].isdigit():
         return mask[start:stop] != token or low != "no"
     if low in _NEVER_LAST:
         return True
     return (low in _SELDOM_LAST or _DOTTED.fullmatch(low) is not None) and not opens
+
+
+def _is_ordinal(parts: Sequence[str], opens: bool, language: Language) -> bool:
+    """Return whether a stop makes an ordinal of a number (`31. Januar`), not behind `Nr.`."""
+    numbered = len(parts) > 1 and parts[-2][-1] == "." and not parts[-2][:-1].isdigit()
+    return language.ordinal_stop and len(parts[-1]) < 3 and not opens and not numbered
 
 
 def _is_initial(parts: Sequence[str], before: str, opens: bool) -> bool:

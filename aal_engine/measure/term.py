@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from aal_engine.measure.language import Language
-from aal_engine.measure.text import UNSPACED
+from aal_engine.measure.text import unspaced
 
 MAX_KEPT: Final = 100_000
 """How many words' terms are kept at a time; the memory for them is bounded by it."""
@@ -18,7 +18,6 @@ LONGEST_WORD: Final = 40
 """A longer word is its own term."""
 
 _NUMBER: Final = re.compile(r"-?([0-9][0-9.,]*)")
-_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 
 
 class Terms(dict[str, str]):
@@ -91,10 +90,10 @@ def term_set(tokens: Sequence[str], language: Language) -> set[str]:
     """
     found = set(map(terms_of(language).__getitem__, tokens))
     found.discard("")
-    if not "".join(found).isascii() and any(map(_UNSPACED.match, found)):
-        found = {term for term in found if not _UNSPACED.match(term)}
-        found |= _pairs(tokens)
-    return found
+    if "".join(found).isascii():
+        return found
+    whole = {term for term in found if not unspaced().match(term)}
+    return found if len(whole) == len(found) else whole | _pairs(tokens)
 
 
 def _pairs(tokens: Sequence[str]) -> set[str]:
@@ -102,7 +101,7 @@ def _pairs(tokens: Sequence[str]) -> set[str]:
     found = set()
     run: list[str] = []
     for token in (*tokens, ""):
-        if _UNSPACED.match(token):
+        if unspaced().match(token):
             run.append(token)
         else:
             found |= set(map("".join, pairwise(run))) if len(run) > 1 else set(run)

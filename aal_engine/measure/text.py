@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 from unicodedata import category, is_normalized, normalize
 
@@ -28,8 +29,6 @@ UNSPACED: Final = (
 is a token, so that a phrase is found wherever its characters stand in a row."""
 
 _OTHER: Final = re.compile(r"[^\x00-\x7f]")
-_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
-_UNSPACED_CHAR: Final = re.compile(rf"[{UNSPACED}][^\x00-\x7f\w\s]*")
 _IN_NUMBER: Final = re.compile(rb"[-.,](?=[0-9])")
 _SHARPENED: Final = re.compile(rb"\b([a-zA-Z])(\+\+|#)(?![0-9a-zA-Z_\x80-\xff])")
 
@@ -50,6 +49,18 @@ def _byte_table() -> bytes:
 
 
 _TABLE: Final = _byte_table()
+
+
+@cache
+def unspaced() -> re.Pattern[str]:
+    """Return what matches a character of a script without spaces; slow to make, so not at once."""
+    return re.compile(f"[{UNSPACED}]")
+
+
+@cache
+def _unspaced_cluster() -> re.Pattern[str]:
+    """Return the same with the marks that combine with the character."""
+    return re.compile(rf"[{UNSPACED}][^\x00-\x7f\w\s]*")
 
 
 class _Plain(dict[str, str]):
@@ -172,15 +183,18 @@ def token_lines(texts: Iterable[str]) -> list[list[str]]:
     >>> token_lines(["Owner-ratified?", "$8.540, not -5%"])
     [['owner', 'ratified'], ['$', '8.540', 'not', '-5', '%']]
     """
-    body = unify("\n".join([text.replace("\n", " ") for text in texts]))
+    lines = [text.replace("\n", " ") for text in texts]
+    if not lines:
+        return []
+    body = unify("\n".join(lines))
     others = _others(body)
     if others:
         if not all(map(_SIMPLE.__getitem__, others)):
             body = fold(body)
             others = _others(body)
         body = _replaced(body, others, _SPACED)
-        if _UNSPACED.search("".join(others)):
-            body = _UNSPACED_CHAR.sub(r" \g<0> ", body)
+        if unspaced().search("".join(others)):
+            body = _unspaced_cluster().sub(r" \g<0> ", body)
     data = body.encode("utf-8", "surrogatepass")
     data = _IN_NUMBER.sub(_hold_number, data)
     if b"#" in data or b"+" in data:

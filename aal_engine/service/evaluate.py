@@ -89,6 +89,8 @@ def evaluate(
     if watch is not None:
         watch.total(sum(len(task.golden.cases) for task in tasks))
     known = _known(pack_folder, pack, golden)
+    listed = {output.case_id for run in merged if isinstance(run, Run) for output in run.outputs}
+    _require_shared(listed, known, pack)
     seen = watch.seen if watch is not None else lambda _: None
     make_folder(out)
     make_folder(out / FOLDER)
@@ -146,12 +148,21 @@ def _known(folder: Path, pack: Pack, golden: Sequence[GoldenSet]) -> AbstractSet
     return {case for suite in (*golden, *others) for case in suite.by_id}
 
 
+def _require_shared(cases: AbstractSet[str], known: AbstractSet[str], pack: Pack) -> None:
+    if cases and not cases & known:
+        raise InputError.at(
+            f"none of the run's {len(cases)} cases is in pack {shown(pack.name)}",
+            way_out="pass the pack that the run was made for",
+        )
+
+
 def _table(
     task: Task, known: AbstractSet[str], version: str, seen: Callable[[int], None]
 ) -> pa.Table:
     kind, golden, run = task
     if isinstance(run, LongRun):
         judged = run.judge(golden.cases)
+        _require_shared(run.cases, known, golden.pack)
         foreign = len(run.cases - known)
         origin = Origin(run.model_family, run.digest, version, ENGINE, foreign)
         return score_lists(golden, judged, origin, seen=seen)

@@ -28,6 +28,7 @@ from aal_engine.measure.record import ENGINE, EvalRecord
 from aal_engine.service.report import REPORTS, as_json
 from aal_engine.store.atomic import write_atomic
 from aal_engine.store.decision import load_baseline
+from aal_engine.store.folder import make_folder
 from aal_engine.store.ledger import Ledger
 from aal_engine.store.policy import load_policy
 from aal_engine.store.record import load_records
@@ -41,11 +42,12 @@ TRIES = 8
 class Gated:
     """A decision, and where the ledger holds it.
 
-    `known` if it stood there before, `started` if the ledger begins with it.
+    `seq` is None after a dry run; `known` if it stood there before, `started` if the ledger begins
+    with it.
     """
 
     decision: Decision
-    seq: int
+    seq: int | None
     known: bool
     started: bool
 
@@ -72,8 +74,11 @@ def gate(
     tables: Sequence[Path] = (),
     reports: Mapping[str, Path] | None = None,
     unchanged_cases: bool = False,
+    dry_run: bool = False,
 ) -> Gated:
     """Decide on the current records, append the decision to the ledger, then write `record`.
+
+    With `dry_run` it is only decided: nothing is appended, and nothing written.
 
     Per-case tables are looked for in the `tables` folder beside each file, and in `tables`.
     `reports` are further files to write, by their format.
@@ -86,6 +91,10 @@ def gate(
     outputs = [record, *(reports or {}).values()]
     _writable(outputs, [*current, *baseline, policy], ledger)
     asked = _read(current, baseline, policy, tables, unchanged_cases)
+    if dry_run:
+        return _decided(asked, ledger, now, dry_run=True)
+    for path in {path.parent for path in outputs}:
+        make_folder(path)
     gated = _decided(asked, ledger, now)
     texts = {record: as_json(gated.decision)}
     texts |= {path: REPORTS[name](gated.decision) for name, path in (reports or {}).items()}
@@ -107,8 +116,6 @@ def _writable(outputs: Sequence[Path], inputs: Sequence[Path], ledger: Path) -> 
         taken = {path.resolve() for path in inputs}
         for path in outputs:
             place = path.resolve()
-            if not path.parent.is_dir():
-                raise InputError.at("its folder does not exist", file=path, way_out="make it")
             if path.is_symlink() or (path.exists() and not path.is_file()):
                 raise InputError.at("is there and is no plain file", file=path)
             if place in taken:
@@ -158,7 +165,7 @@ def _baseline(paths: Sequence[Path]) -> Decision | tuple[EvalRecord, ...] | None
     return tuple(records)
 
 
-def _decided(asked: Inputs, folder: Path, now: datetime) -> Gated:
+def _decided(asked: Inputs, folder: Path, now: datetime, *, dry_run: bool = False) -> Gated:
     first = asked.current[0]
     key = AgentKey(first.agent, first.pack)
     ledger = Ledger.open(folder, create=True)
@@ -179,6 +186,8 @@ def _decided(asked: Inputs, folder: Path, now: datetime) -> Gated:
         if known is not None and (again := _again(question, known, replay)) is not None:
             return Gated(again, known.seq, known=True, started=False)
         decision = decide(question, at=stamp(now), engine=ENGINE)
+        if dry_run:
+            return Gated(decision, None, known=False, started=False)
         recorded = bodies(decision)
         _accepted(replay, head, recorded, now)
         try:

@@ -51,6 +51,7 @@ class Rules:
     def hold(
         self, lines: Iterable[bytes], more: Mapping[int, bytes], trusted: Head | None = None
     ) -> Head:
+        """Verify lines, against `more` pins too."""
         for size in self.pins.keys() & more.keys():
             if self.pins[size] != more[size]:
                 raise ChainBroken(size - 1, "is not what was seen before: there are two ledgers")

@@ -123,7 +123,7 @@ class Ledger:
             if head.size:
                 raise AppendRefused(
                     f"{file_name(folder)} holds a ledger already; it stays as it is",
-                    way_out=f"see it with: aal ledger show {file_name(folder)}",
+                    way_out=f"see it with: aal ledger show --ledger {file_name(folder)}",
                 )
             log.append(entries, reach, [genesis.line], 0)
         return genesis
@@ -343,7 +343,9 @@ class Ledger:
     def _absent(self) -> LedgerUnreadable:
         name = file_name(self._path)
         return LedgerUnreadable(
-            f"there is no ledger in {name}", way_out=f"start one with: aal ledger init {name}"
+            f"there is no ledger in {name}",
+            way_out=f"is this the right folder? pass --ledger; or start one: "
+            f"aal ledger init --ledger {name}",
         )
 
 

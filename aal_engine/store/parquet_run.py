@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aal_engine.errors import InputError
@@ -16,19 +16,26 @@ from aal_engine.store.text_file import FaultList, Source
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
+MAGIC = b"PAR1"
 QUERY_COLUMNS = ("query_id", "query", "qid", "q_id", "query-id", "topic_id", "case_id", "id")
 DOC_COLUMNS = ("doc_id", "doc", "docno", "docid", "corpus-id")
+VALUE_COLUMNS = ("score", "rank")
 _BATCH = 4_096
 
 
 def read_parquet_run(
-    source: Source, reader: RowReader, faults: FaultList
+    source: Source,
+    reader: RowReader,
+    faults: FaultList,
+    *,
+    only: Collection[str] | None = None,
 ) -> Iterator[tuple[int, Output]]:
     """Yield the row, from 1, and the output of every row or every query of a Parquet file.
 
     A file with an `id` column and one of the other fields of a run has a row for each output, its
     `retrieved` a list of structs. A file with a query, a document, and a score or a rank column
-    has a row for each retrieved document; the rank is used only where there is no score.
+    has a row for each retrieved document; the rank is used only where there is no score. With
+    `only`, all its rows are checked and the queries named there alone are yielded.
 
     Raises:
         InputError: it is not a Parquet file, or has the columns of neither form.
@@ -38,14 +45,22 @@ def read_parquet_run(
 
     try:
         file = pq.ParquetFile(source)
-        if "id" in file.schema_arrow.names and not FIELDS.isdisjoint(
-            set(file.schema_arrow.names) - {"id"}
-        ):
+        if is_wide(file.schema_arrow.names):
             yield from _wide(file, reader)
         else:
-            yield from _long(file, reader, faults)
+            yield from _long(file, reader, faults, only)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise InputError.at("is not Parquet that can be read", file=faults.file) from None
+
+
+def is_wide(names: Sequence[str]) -> bool:
+    """Whether columns of these names are those of a run with a row for each output."""
+    return "id" in names and not FIELDS.isdisjoint(set(names) - {"id"})
+
+
+def list_columns(names: Sequence[str]) -> tuple[str | None, str | None, str | None]:
+    """Return the query's, the document's, and the score's or the rank's column; None for none."""
+    return _first(QUERY_COLUMNS, names), _first(DOC_COLUMNS, names), _first(VALUE_COLUMNS, names)
 
 
 def _wide(file: ParquetFile, reader: RowReader) -> Iterator[tuple[int, Output]]:
@@ -60,10 +75,10 @@ def _wide(file: ParquetFile, reader: RowReader) -> Iterator[tuple[int, Output]]:
                 yield number, output
 
 
-def _long(file: ParquetFile, reader: RowReader, faults: FaultList) -> Iterator[tuple[int, Output]]:
-    names = file.schema_arrow.names
-    query, doc = _first(QUERY_COLUMNS, names), _first(DOC_COLUMNS, names)
-    value = _first(("score", "rank"), names)
+def _long(
+    file: ParquetFile, reader: RowReader, faults: FaultList, only: Collection[str] | None
+) -> Iterator[tuple[int, Output]]:
+    query, doc, value = list_columns(file.schema_arrow.names)
     if query is None or doc is None or value is None:
         raise InputError.at(
             "has neither the columns of a run nor a query, a document and a score column",
@@ -72,7 +87,7 @@ def _long(file: ParquetFile, reader: RowReader, faults: FaultList) -> Iterator[t
             f"{', '.join(DOC_COLUMNS)}; and score or rank",
         )
     _leave(file, reader, [query, doc, value])
-    lists = RankedLists(faults, ranks=value == "rank")
+    lists = RankedLists(faults, ranks=value == "rank", only=only)
     number = 0
     for batch in file.iter_batches(_BATCH, columns=[query, doc, value]):
         cells = [batch.column(name).to_pylist() for name in (query, doc, value)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import repeat
 
 from aal_engine.measure.run import Output, Passage
@@ -26,10 +26,16 @@ class _List:
 class RankedLists:
     """Gathers the rows of a run that says nothing but what was retrieved."""
 
-    def __init__(self, faults: FaultList, *, ranks: bool = False) -> None:
-        """With `ranks`, the numbers given are ranks: the smallest stands first."""
+    def __init__(
+        self, faults: FaultList, *, ranks: bool = False, only: Collection[str] | None = None
+    ) -> None:
+        """With `ranks`, the numbers given are ranks: the smallest stands first.
+
+        With `only`, every row is checked, but the lists of these queries alone are kept.
+        """
         self._faults = faults
         self._ranks = ranks
+        self._only = only
         self._lists: dict[str, _List] = {}
 
     def add(self, line: int, query: str, doc: str, number: float) -> None:
@@ -44,6 +50,8 @@ class RankedLists:
             what = "rank" if self._ranks else "score"
             self._faults.add(f"has a {what} that is not a finite number", line=line, case=query)
             return
+        if self._only is not None and query not in self._only:
+            return
         found.docs.append(doc)
         found.scores.append(number)
         found.lines.append(line)
@@ -51,6 +59,8 @@ class RankedLists:
     def outputs(self) -> Iterator[tuple[int, Output]]:
         """Yield the first line and the output of every query."""
         for query, found in self._lists.items():
+            if not found.docs:
+                continue
             self._repeats(query, found)
             if self._ranks:
                 order = sorted(range(len(found.docs)), key=found.scores.__getitem__)

@@ -8,6 +8,7 @@ from typing import Any
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.decision import DECISION_SCHEMA
+from aal_engine.errors import InputError
 from aal_engine.measure.record import RECORD_SCHEMA, EvalRecord, contradictions, record_from
 from aal_engine.store.json_text import read_json
 from aal_engine.store.schema import conforms
@@ -15,7 +16,7 @@ from aal_engine.store.text_file import FaultList, Source
 
 RECORDS_SCHEMA = "aal/records/1"
 
-MAKE = "make records with `aal evaluate`"
+MAKE = "pass records, which `aal evaluate` writes"
 
 
 def load_records(source: Source) -> tuple[EvalRecord, ...]:
@@ -24,7 +25,14 @@ def load_records(source: Source) -> tuple[EvalRecord, ...]:
     Raises:
         InputError: the file cannot be read, or holds anything but records.
     """
-    return records_in(read_json(source), source)
+    return records_in(_json(source), source)
+
+
+def _json(source: Source) -> Any:
+    try:
+        return read_json(source)
+    except InputError as error:
+        raise InputError(error.faults, way_out=MAKE) from None
 
 
 def records_in(value: Any, source: Source) -> tuple[EvalRecord, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -12,7 +13,7 @@ from aal_engine.measure.golden import CitationStyle
 from aal_engine.measure.run import Output, Run, run_of
 from aal_engine.store.json_text import JSONProblem, decode
 from aal_engine.store.output import RowReader
-from aal_engine.store.parquet_run import read_parquet_run
+from aal_engine.store.parquet_run import MAGIC, read_parquet_run
 from aal_engine.store.predicate import schema
 from aal_engine.store.schema import NAME
 from aal_engine.store.text_file import FaultList, Source, open_input, read_lines
@@ -21,7 +22,6 @@ from aal_engine.store.trec import is_trec_answer, read_trec_answer, read_trec_ru
 Format: TypeAlias = Literal["jsonl", "parquet", "trec", "trec-rag"]
 Found: TypeAlias = "Iterator[tuple[int, Output]]"
 
-_PARQUET = b"PAR1"
 _STYLE = CitationStyle()
 
 
@@ -68,6 +68,16 @@ def load_run(
     return RunFile(form, gathered.runs(), dict(sorted(reader.unread.items())))
 
 
+def check_family(name: str | None) -> None:
+    """Do nothing if a model family may have this name, or none is given.
+
+    Raises:
+        InputError: it may not.
+    """
+    if name is not None and not NAME.fullmatch(name):
+        raise InputError.at(f"must be {schema('name.json')['description']}", field="family")
+
+
 def _read(
     source: Source,
     file: BinaryIO,
@@ -75,8 +85,7 @@ def _read(
     citations: CitationStyle,
     faults: FaultList,
 ) -> tuple[Format, Found]:
-    peek = getattr(file, "peek", None)
-    if peek is not None and peek(4).startswith(_PARQUET):
+    if _is_parquet(file):
         if not file.seekable():
             raise InputError.at("Parquet is not read from a pipe; name a file", file=faults.file)
         return "parquet", read_parquet_run(source, reader, faults)
@@ -107,6 +116,15 @@ def _read(
     return "jsonl", _rows(lines, reader, None, faults)
 
 
+def _is_parquet(file: BinaryIO) -> bool:
+    peek = getattr(file, "peek", None)
+    try:
+        return peek is not None and peek(len(MAGIC)).startswith(MAGIC)
+    except (OSError, EOFError, zlib.error):
+        # A damaged stream: whoever reads its lines tells how far it can be read.
+        return False
+
+
 def _rows(
     lines: Iterator[tuple[int, str]],
     reader: RowReader,
@@ -132,8 +150,7 @@ class _Gathered:
     """The outputs of a file under family, case and attempt, each with its line."""
 
     def __init__(self, faults: FaultList, default_family: str | None) -> None:
-        if default_family is not None and not NAME.fullmatch(default_family):
-            raise InputError.at(f"must be {schema('name.json')['description']}", field="family")
+        check_family(default_family)
         self._faults = faults
         self._default = default_family
         self._found: dict[str | None, dict[tuple[str, int], tuple[int, Output]]] = {}

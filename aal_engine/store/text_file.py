@@ -31,7 +31,7 @@ MAX_FAULTS = 1_000
 STDIN = "-"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BUFFER = 2**18
 
@@ -136,7 +136,7 @@ def read_lines(file: BinaryIO, faults: FaultList) -> Iterator[tuple[int, str]]:
             if raw.startswith(_UTF16):
                 faults.add("is UTF-16 text; save it as UTF-8", line=1)
                 return
-            raw = raw.removeprefix(_BOM)
+            raw = raw.removeprefix(BOM)
         try:
             text = raw.decode()
         except UnicodeDecodeError as error:
@@ -161,7 +161,7 @@ def read_whole(source: Source, faults: FaultList) -> str | None:
         faults.add("is UTF-16 text; save it as UTF-8", line=1)
         return None
     try:
-        return raw.removeprefix(_BOM).decode()
+        return raw.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         faults.add("is not UTF-8 text", line=line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from aal_engine.measure.golden import CitationStyle
@@ -15,30 +15,41 @@ from aal_engine.store.schema import conforms
 from aal_engine.store.text_file import FaultList
 
 _CLOSING = re.compile(r"[.!?]\s*\Z")
+_BLANKS = re.compile(r"[ \t\n\v\f\r]+")
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def read_trec_run(
-    lines: Iterable[tuple[int, str]], faults: FaultList
+    lines: Iterable[tuple[int, str]], faults: FaultList, *, only: Collection[str] | None = None
 ) -> Iterator[tuple[int, Output]]:
-    """Return the first line and the output of every query of a TREC run file.
+    """Return the first line and the output of every query of a TREC run file, or of `only` some.
 
-    A row is `query Q0 document rank score tag`, columns apart by any blanks; the tag may be left
-    out. The order of a list is that of the scores, so the rank is not read. A line that starts
-    with `#` is a comment, as in trec_eval 10.
+    Rows are those of `trec_rows`, and those of other queries are checked all the same.
     """
-    lists = RankedLists(faults)
+    lists = RankedLists(faults, only=only)
+    for row in trec_rows(lines, faults):
+        lists.add(*row)
+    return lists.outputs()
+
+
+def trec_rows(
+    lines: Iterable[tuple[int, str]], faults: FaultList
+) -> Iterator[tuple[int, str, str, float]]:
+    """Yield the line, the query, the document and the score of every row of a TREC run file.
+
+    A row is `query Q0 document rank score tag`, columns apart by any of C's blanks; the tag may be
+    left out. The order of a list is that of the scores, so the rank is not read. A line that starts
+    with `#` is a comment, as in trec_eval 10. What is no decimal number is NaN.
+    """
     for number, text in lines:
-        columns = text.split()
+        columns = _BLANKS.split(text.strip(" \t\n\v\f\r"))
         if columns[0].startswith("#"):
             continue
         if len(columns) not in (5, 6):
             faults.add(f"has {len(columns)} columns where a TREC run has 6 or 5", line=number)
             continue
         query, _, doc, _, score = columns[:5]
-        value = float(score) if _DECIMAL.fullmatch(score) else math.nan
-        lists.add(number, query, doc, value)
-    return lists.outputs()
+        yield number, query, doc, float(score) if _DECIMAL.fullmatch(score) else math.nan
 
 
 def is_trec_answer(row: Any) -> bool:

@@ -143,6 +143,14 @@ def test_an_output_for_a_case_that_the_pack_does_not_have_is_counted(tmp_path):
     assert answers["passed"]
 
 
+def test_a_run_of_another_pack_is_refused(tmp_path):
+    rows = [{**row, "id": f"other-{n}"} for n, row in enumerate(GOOD)]
+    done = call(lay(tmp_path, rows), *ARGUMENTS)
+    assert done.returncode == 2
+    assert "none of the run's 2 cases is in pack support" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_floors_look_at_every_attempt(tmp_path):
     second = {**GOOD[0], "attempt": 2, "answer": "Refunds are instant [7]. It takes 30 days."}
     call(lay(tmp_path, [*GOOD, second]), *ARGUMENTS)

@@ -293,7 +293,6 @@ def test_a_call_without_its_options_is_a_usage_error(tmp_path):
         (("--format", "html="), "is no format"),
         (("--at", "yesterday"), "is not a time with a zone"),
         (("--at", "2026-01-31T09:30:00"), "is not a time with a zone"),
-        (("--record", "nowhere/decision.json"), "its folder does not exist"),
         (("--record", "ledger"), "is there and is no plain file"),
         (("--record", "ledger/log/00000000.jsonl"), "stands among the ledger's"),
         (("--record", "ledger/checkpoint"), "stands among the ledger's"),
@@ -368,6 +367,23 @@ def test_where_the_report_goes_changes_nothing_of_the_verdict(released, output):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads((released / "decision.json").read_text())["verdict"] == "released"
+
+
+@pytest.mark.parametrize("floor", [0, 1])
+def test_a_dry_run_decides_and_writes_nothing(released, floor):
+    give(released, counts={"forbidden_claims": floor})
+    before = {path: path.read_bytes() for path in released.rglob("*") if path.is_file()}
+    done = call(released, *VERBATIM, "--dry-run", "--format", "text", "--format", "html=g.html")
+    assert done.returncode == floor
+    assert "A dry run" in done.stdout
+    assert {p: p.read_bytes() for p in released.rglob("*") if p.is_file()} == before
+
+
+def test_the_folder_of_a_record_is_made(released):
+    give(released)
+    done = call(released, *VERBATIM[:-1], "releases/1.1.0/decision.json")
+    assert done.returncode == 0
+    assert (released / "releases" / "1.1.0" / "decision.json").is_file()
 
 
 def test_a_new_ledger_is_told(tmp_path):

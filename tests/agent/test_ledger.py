@@ -86,6 +86,8 @@ class TestVerify:
             "size": 3,
             "root": base64.b64encode(ledger.verify().root).decode(),
             "at": "2026-05-01T12:00:00.000Z",
+            "covered": None,
+            "since": 0,
             "torn": 0,
             "warnings": [],
         }
@@ -125,7 +127,7 @@ class TestVerify:
     def test_no_ledger_names_the_way_out(self, run):
         code, _, err = run("verify")
         assert code == 3
-        assert "aal ledger init ledger" in err
+        assert "aal ledger init --ledger ledger" in err
 
     def test_help_lists_every_exit_code(self, run, capsys):
         _, out, _ = run("verify", "--help")

@@ -9,6 +9,10 @@ from datetime import datetime
 import pytest
 
 from aal_engine.decide.ledger import empty, extend, link, verify
+from aal_engine.decide.merkle import consistency_proof, consistent, leaf_hash, tree_root
+from aal_engine.decide.proof import prove, read_proof
+from aal_engine.decide.trust import read_trust
+from aal_engine.errors import ChainBroken, NoTrustedKey
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +54,44 @@ def test_appending_its_records_again_gives_its_bytes(lines):
         assert entry.line == line
         head = extend(head, entry)
     assert head == verify(lines)
+
+
+@pytest.fixture(scope="module")
+def trust(golden):
+    return read_trust((golden / "policy").read_text("utf-8"), "policy")
+
+
+def test_its_policy_vouches_for_its_checkpoint(golden, trust):
+    found = trust.opened((golden / "checkpoint").read_bytes())
+    assert (found.origin, found.size, found.root) == _checkpoint(golden / "checkpoint")
+
+
+def test_a_checkpoint_without_its_witness_misses_the_quorum(golden, trust):
+    with pytest.raises(NoTrustedKey, match="quorum W1 is not reached"):
+        trust.opened((golden / "checkpoints/000000000009").read_bytes())
+
+
+@pytest.mark.parametrize("place", [2, 34, 60, 120, 200, 300])
+def test_a_checkpoint_with_one_byte_changed_is_not_trusted(golden, trust, place):
+    raw = bytearray((golden / "checkpoint").read_bytes())
+    raw[place] ^= 1
+    with pytest.raises(NoTrustedKey):
+        trust.opened(bytes(raw))
+
+
+def test_its_proof_is_written_again_byte_for_byte(golden, lines, trust):
+    raw = (golden / "entry-7.tlog-proof").read_bytes()
+    leaves = [leaf_hash(line) for line in lines]
+    assert prove(leaves, 7, (golden / "checkpoint").read_bytes()).encode() == raw
+    proof = read_proof(raw)
+    assert proof.leads_from(leaves[7]) == trust.opened(proof.checkpoint)
+    with pytest.raises(ChainBroken, match="entry 7"):
+        proof.leads_from(leaves[6])
+
+
+def test_its_consistency_proof(golden, lines):
+    told = (golden / "consistency-5-9.txt").read_text().split()
+    path = [base64.b64decode(each) for each in told]
+    leaves = [leaf_hash(line) for line in lines]
+    assert consistency_proof(leaves, 5) == path
+    assert consistent(5, 9, tree_root(leaves[:5]), tree_root(leaves), path)

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aal_engine.decide.merkle import EMPTY_ROOT, grow, leaf_hash, node_hash, root_of, tree_root
+from aal_engine.decide.merkle import (
+    EMPTY_ROOT,
+    consistency_proof,
+    consistent,
+    grow,
+    included,
+    inclusion_proof,
+    leaf_hash,
+    node_hash,
+    root_of,
+    tree_root,
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +59,46 @@ def test_a_growing_edge_gives_the_root_that_the_rfc_defines(size):
         grow(edge, count, leaf)
     assert root_of(edge) == _mth(leaves)
     assert len(edge) == size.bit_count()
+
+
+def test_published_inclusion_proofs_good_and_bad(shared):
+    seen = {True: 0, False: 0}
+    for path in sorted((shared / "data/ledger/rfc6962/inclusion").rglob("*.json")):
+        told = json.loads(path.read_text())
+        hashes = [base64.b64decode(each) for each in told["proof"] or []]
+        root, leaf = (base64.b64decode(told[name] or "") for name in ("root", "leafHash"))
+        holds = included(leaf, told["leafIdx"], told["treeSize"], hashes, root)
+        assert holds is not told["wantErr"], path.name
+        seen[holds] += 1
+    assert min(seen.values()) > 3
+
+
+@given(st.integers(1, 80), st.data())
+def test_every_inclusion_proof_holds_and_no_other_does(size, data):
+    leaves = [leaf_hash(bytes([i])) for i in range(size)]
+    index = data.draw(st.integers(0, size - 1))
+    path, root = inclusion_proof(leaves, index), tree_root(leaves)
+    assert included(leaves[index], index, size, path, root)
+    assert not included(leaf_hash(b"another"), index, size, path, root)
+    assert not included(leaves[index], index, size, [*path, root], root)
+    for other in {index - 1, index + 1, size}:
+        assert not included(leaves[index], other, size, path, root)
+
+
+@given(st.integers(1, 80), st.data())
+def test_every_consistency_proof_holds_and_no_other_does(size, data):
+    leaves = [leaf_hash(bytes([i])) for i in range(size)]
+    first = data.draw(st.integers(1, size))
+    path = consistency_proof(leaves, first)
+    old, new = tree_root(leaves[:first]), tree_root(leaves)
+    assert consistent(first, size, old, new, path)
+    assert not consistent(first, size, leaf_hash(b"x"), new, path)
+    assert not consistent(first, size, old, leaf_hash(b"x"), path)
+    assert not consistent(first, size, old, new, [*path, old])
+    if path:
+        assert not consistent(first, size, old, new, path[:-1])
+
+
+def test_an_empty_tree_proves_nothing():
+    assert not consistent(0, 0, EMPTY_ROOT, EMPTY_ROOT, [])
+    assert not consistent(0, 3, EMPTY_ROOT, leaf_hash(b""), [])

@@ -140,7 +140,7 @@ def test_a_metric_gone_blank_blocks():
 
 def test_another_golden_set_blocks_and_says_the_way_out():
     decision = gate(record(golden_set="d" * 64))
-    assert failing(decision) == [("same_golden_set", None)]
+    assert failing(decision) == [("same_golden_set", "answers_set")]
     assert "--unchanged-cases" in str(decision.checks[0].note)
     assert not [c for c in decision.checks if c.name == "regression"]
 

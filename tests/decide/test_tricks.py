@@ -36,6 +36,10 @@ BEFORE = (record(version="1.0.0"), record("retrieval", None, "1.0.0"))
         ([record(version="1.0.0", family="stranger")], "it lacks the answers record of claude"),
         ([record(version="1.0.0", run="d" * 64), BEFORE[1]], "not scored from the run"),
         (
+            [record(version="1.0.0", counts={"missing_outputs": 1}), BEFORE[1]],
+            "has no output for 1 cases of this golden set",
+        ),
+        (
             [record(version="1.0.0"), record("retrieval", None, "1.0.0", without=("ndcg@10",))],
             "lacks metrics",
         ),
@@ -235,6 +239,13 @@ def test_statistics_stand_beside_a_comparison_of_tables():
     assert odd.evidence is not None
     assert odd.evidence["n"] == 30
     assert odd.evidence["p_holm"] == odd.evidence["p"]
+
+
+def test_the_cases_that_fell_are_named():
+    decision = ask(table("1.1.0", FEWER), table("1.0.0", ONES))
+    (check,) = [c for c in decision.checks if c.metric == "complete" and c.slice is None]
+    assert check.evidence is not None
+    assert check.evidence["cases"] == [f"case-{n:02}" for n in range(5)]
 
 
 def test_a_record_must_be_what_its_table_amounts_to():

@@ -157,7 +157,7 @@ class Index:
         return self.idf.get(term, self._idf(0))
 
     def search(self, query: Mapping[str, float]) -> list[Hit]:
-        """Return the ten best passages, best first."""
+        """Return as many passages as the version lists, best first."""
         asked = np.zeros(len(self.column))
         for term, weight in query.items():
             if term in self.column:

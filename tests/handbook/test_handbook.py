@@ -31,7 +31,7 @@ KINDS: tuple[Kind, ...] = ("retrieval", "answers")
 TOLERANCE = 0.05
 NOW = stamp(datetime(2026, 1, 1, tzinfo=UTC))
 
-Records = Mapping[tuple[str, str, Kind], EvalRecord]
+Records = Mapping[tuple[str, str | None, Kind], EvalRecord]
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -191,6 +191,14 @@ def test_fix_falls_nowhere_and_gains_somewhere(records: Records) -> None:
         new, old = (records[v, family, "retrieval"].metrics for v in ("1.1.1", "1.0.0"))
         for name in ("mrr", "ndcg@10"):
             assert new[name].value > old[name].value  # type: ignore[operator]
+
+
+def test_readme_says_how_much_there_is(golden: GoldenSet, corpus: list[dict[str, Any]]) -> None:
+    readme = (PACK / "README.md").read_text(encoding="utf-8")
+    assert f"{len(corpus)} passages" in readme
+    assert f"{len(golden.cases)} cases" in readme
+    assert all(f"| {version} |" in readme for version in VERSIONS)
+    assert all(f"| `{family}` |" in readme for family in FAMILIES)
 
 
 def test_policy_allows_the_recorded_families() -> None:

@@ -62,7 +62,7 @@ class TestStart:
         assert not folder.exists()
 
     def test_opening_what_is_not_there_names_the_way_out(self, folder):
-        with pytest.raises(LedgerUnreadable, match="aal ledger init ledger"):
+        with pytest.raises(LedgerUnreadable, match="aal ledger init --ledger ledger"):
             Ledger.open(folder)
 
     def test_with_create_the_first_append_starts_it(self, folder):

@@ -8,6 +8,7 @@ from html import escape
 from aal_engine.decide.decision import Decision
 from aal_engine.service.report.row import Row, headline, row, underpowered
 
+_NUMBERS = ("Baseline", "Current", "Change", "Tolerance", "n")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --bad: #b3261e; --good: #1a7f37; --soft: #8a6d00; }
@@ -20,6 +21,13 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bo
 th { font-weight: 600; white-space: nowrap; } td.n { text-align: right; white-space: nowrap; }
 td small { display: block; opacity: .75; }
 .BLOCK { color: var(--bad); font-weight: 700; } .ok { color: var(--good); } .warn { color: var(--soft); }
+td.n, th.n { text-align: right; }
+@media (max-width: 44rem) {
+  thead { display: none; } tr { display: block; border-bottom: 2px solid var(--line); padding: .5rem 0; }
+  td { display: block; border: 0; padding: .1rem 0; } td.n { text-align: left; white-space: normal; }
+  td.n:empty, td:empty { display: none; }
+  td[data-label]:not(:empty)::before { content: attr(data-label) ": "; opacity: .75; }
+}
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; }
 dt { opacity: .75; } dd { margin: 0; overflow-wrap: anywhere; }
 """
@@ -70,8 +78,8 @@ def _items(notes: Sequence[str]) -> str:
 def _section(title: str, rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
-    heads = ("", "Check", "Metric", "Where", "Baseline", "Current", "Change", "Tolerance", "n")
-    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("", "Check", "Metric", "Where"))
+    head += "".join(f'<th scope="col" class="n">{name}</th>' for name in _NUMBERS)
     return [
         f"<h2>{title}</h2>",
         f'<div class="scroll" tabindex="0" role="region" aria-label="{title}"><table>',
@@ -88,7 +96,11 @@ def _line(line: Row) -> str:
     numbers = (line.baseline, line.current, line.change, line.tolerance, line.n)
     return (
         f'<tr><td class="{line.mark}">{line.mark}</td><td>{escape(line.check)}{told}</td>'
-        f"<td>{escape(line.metric)}</td><td>{escape(line.where)}</td>"
-        + "".join(f'<td class="n">{escape(cell)}</td>' for cell in numbers)
+        f'<td data-label="Metric">{escape(line.metric)}</td>'
+        f'<td data-label="Where">{escape(line.where)}</td>'
+        + "".join(
+            f'<td class="n" data-label="{name}">{escape(cell)}</td>'
+            for name, cell in zip(_NUMBERS, numbers, strict=True)
+        )
         + "</tr>"
     )

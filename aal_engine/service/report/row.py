@@ -109,6 +109,8 @@ def _change(check: Check) -> str:
 def _statistics(evidence: Any) -> str:
     if not evidence:
         return ""
+    if "interval" not in evidence and "upper_bound" not in evidence:
+        return _cases_told(evidence)
     if "upper_bound" in evidence:
         return (
             f"{evidence['answers']} clean answers still allow "
@@ -120,4 +122,10 @@ def _statistics(evidence: Any) -> str:
         f"95% [{low:+.3f}, {high:+.3f}], p = {evidence['p']:.3g}{adjusted}, "
         f"{evidence['n']} pairs detect {evidence['detectable']:.3f}"
     )
-    return told + (", underpowered" if evidence["underpowered"] else "")
+    told += ", underpowered" if evidence["underpowered"] else ""
+    return "; ".join(filter(None, (told, _cases_told(evidence))))
+
+
+def _cases_told(evidence: Any) -> str:
+    cases = evidence.get("cases")
+    return f"cases: {', '.join(cases)}" if cases else ""

@@ -32,10 +32,11 @@ def text(
     if failing:
         lines += ["", *_laid_out(failing[:blocking], colour)]
         lines += _more(len(failing) - blocking, "block")
-    told = [] if failing else [line for line in rest if line.change or line.mark == "warn"]
+    told = [] if failing else [line for line in rest if line.change.endswith("worse")]
     if told:
         lines += ["", "closest to blocking:", *_laid_out(told[:holding], colour)]
-    lines += _more(len(rest) - min(len(told), holding), "do not block")
+    if told or failing:
+        lines += _more(len(rest) - min(len(told), holding), "do not block")
     lines += [f"note: {note}" for note in decision.notes]
     if weak := underpowered(decision):
         lines.append(
@@ -73,7 +74,7 @@ def _cells(line: Row) -> tuple[str, str, str, str]:
         numbers = (
             f"{line.current} of {limit}" if line.baseline else f"{line.current}, limit {limit}"
         )
-    named = f"{line.metric} {line.check}" if line.metric and line.change else line.check
+    named = f"{line.metric} {line.check}".strip()
     return line.mark, named, line.where, numbers
 
 

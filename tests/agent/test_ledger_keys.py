@@ -1,0 +1,299 @@
+"""Signing, witnessing, proving and auditing a ledger at the terminal."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from aal_engine.agent.ledger import app
+from aal_engine.agent.terminal import exit_code
+from aal_engine.store.ledger import Ledger
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+ORIGIN = "example.com/ledger"
+
+
+class Auditor:
+    """A ledger with a key, a witness, and policies that trust them."""
+
+    def __init__(self, folder: Path, capsys) -> None:
+        self.folder = folder
+        self.capsys = capsys
+        self.ledger = folder / "ledger"
+        Ledger.init(self.ledger, ORIGIN, NOON)
+        log = self.run("key", "--name", ORIGIN, "--out", folder / "log.key")[1]
+        seer = self.run("key", "--witness", "--name", "w.example", "--out", folder / "w.key")[1]
+        (folder / "policy").write_text(f"log {log}quorum none\n")
+        (folder / "strict").write_text(f"log {log}witness W {seer}quorum W\n")
+
+    def run(self, *arguments):
+        code = exit_code(lambda: app([str(each) for each in arguments], standalone_mode=False))
+        return code, *self.capsys.readouterr()
+
+    def act(self, command, *options):
+        return self.run(command, *options, "--ledger", self.ledger)
+
+    def verify(self, *options, policy="policy"):
+        return self.act("verify", "--policy", self.folder / policy, *options)
+
+    def append(self, n: int) -> None:
+        Ledger.open(self.ledger).append("breach", {"n": n}, NOON)
+
+    def sign(self):
+        return self.act("checkpoint", "--key", self.folder / "log.key")
+
+    def witness(self):
+        return self.act(
+            "witness",
+            "--key",
+            self.folder / "w.key",
+            "--policy",
+            self.folder / "policy",
+            "--state",
+            self.folder / "w.json",
+        )
+
+
+@pytest.fixture
+def auditor(tmp_path, capsys):
+    return Auditor(tmp_path, capsys)
+
+
+def test_an_unsigned_ledger_does_not_pass_with_a_key(auditor):
+    code, out, err = auditor.verify()
+    assert (code, out) == (5, "")
+    assert "not signed" in err
+
+
+def test_a_signed_ledger_passes_with_its_key(auditor):
+    auditor.append(1)
+    assert auditor.sign()[0] == 0
+    code, out, _ = auditor.verify()
+    assert code == 0
+    assert "trusted keys vouch for the first 2 entries" in out
+    assert "does not show" not in out
+    assert (auditor.ledger / "checkpoints/000000000002").read_bytes() == (
+        auditor.ledger / "checkpoint"
+    ).read_bytes()
+
+
+def test_entries_after_the_checkpoint_are_told_apart(auditor):
+    auditor.sign()
+    auditor.append(1)
+    code, out, _ = auditor.verify()
+    assert code == 4
+    assert "no signed checkpoint covers the last 1 entries" in out
+
+
+def test_another_key_of_the_same_name_is_not_trusted(auditor):
+    auditor.run("key", "--name", ORIGIN, "--out", auditor.folder / "other.key")
+    auditor.act("checkpoint", "--key", auditor.folder / "other.key")
+    assert auditor.verify()[0] == 5
+
+
+def test_a_key_of_another_name_may_not_sign(auditor):
+    code, _, err = auditor.act("checkpoint", "--key", auditor.folder / "w.key")
+    assert code == 3
+    assert ORIGIN in err
+
+
+def test_the_key_may_stand_in_the_environment(auditor, monkeypatch):
+    monkeypatch.setenv("AAL_LEDGER_KEY", (auditor.folder / "log.key").read_text().strip())
+    assert auditor.act("checkpoint")[0] == 0
+    assert auditor.verify()[0] == 0
+
+
+def test_a_key_file_that_others_may_read_is_refused(auditor):
+    (auditor.folder / "log.key").chmod(0o644)
+    code, _, err = auditor.sign()
+    assert code == 5
+    assert "chmod 600 log.key" in err
+
+
+def test_a_key_is_never_written_over(auditor):
+    before = (auditor.folder / "log.key").read_bytes()
+    assert auditor.run("key", "--name", ORIGIN, "--out", auditor.folder / "log.key")[0] == 2
+    assert (auditor.folder / "log.key").read_bytes() == before
+
+
+def test_two_keys_sign_side_by_side_while_one_takes_over_from_the_other(auditor):
+    new = auditor.run("key", "--ml-dsa", "--name", ORIGIN, "--out", auditor.folder / "new.key")[1]
+    (auditor.folder / "newer").write_text(f"log {new}quorum none\n")
+    keys = ["--key", auditor.folder / "log.key", "--key", auditor.folder / "new.key"]
+    assert auditor.act("checkpoint", *keys)[0] == 0
+    assert [auditor.verify(policy=each)[0] for each in ("policy", "newer")] == [0, 0]
+
+
+class TestAttacks:
+    """What a bare chain, the ledger's own checkpoint and an auditor's pin each say."""
+
+    @pytest.fixture
+    def signed(self, auditor):
+        for n in range(4):
+            auditor.append(n)
+        auditor.sign()
+        shutil.copy(auditor.ledger / "checkpoint", auditor.folder / "pin")
+        return auditor
+
+    def _verdicts(self, auditor):
+        pin = ["--checkpoint", auditor.folder / "pin"]
+        own = auditor.act("verify")[0], auditor.verify()[0], auditor.verify(*pin)[0]
+        (auditor.ledger / "checkpoint").unlink()
+        return auditor.act("verify")[0], *own[1:], auditor.act("verify", *pin)[0]
+
+    def _log(self, auditor):
+        return auditor.ledger / "log/00000000.jsonl"
+
+    def test_nothing_wrong(self, signed):
+        assert self._verdicts(signed) == (0, 0, 0, 0)
+
+    def test_a_cut_tail(self, signed):
+        lines = self._log(signed).read_bytes().splitlines(keepends=True)
+        self._log(signed).write_bytes(b"".join(lines[:3]))
+        assert self._verdicts(signed) == (0, 3, 3, 3)
+
+    def test_a_ledger_written_anew(self, signed):
+        shutil.rmtree(signed.ledger / "log")
+        (signed.ledger / "checkpoint").rename(signed.folder / "old")
+        Ledger.init(signed.ledger, ORIGIN, NOON)
+        for n in range(10, 14):
+            signed.append(n)
+        (signed.folder / "old").rename(signed.ledger / "checkpoint")
+        assert self._verdicts(signed) == (0, 3, 3, 3)
+
+    def test_a_ledger_written_anew_by_who_holds_the_key(self, signed):
+        shutil.rmtree(signed.ledger)
+        Ledger.init(signed.ledger, ORIGIN, NOON)
+        for n in range(10, 14):
+            signed.append(n)
+        signed.sign()
+        assert self._verdicts(signed) == (0, 0, 3, 3)
+
+    def test_an_edited_entry(self, signed):
+        raw = self._log(signed).read_bytes()
+        self._log(signed).write_bytes(raw.replace(b'"n":2', b'"n":7'))
+        assert self._verdicts(signed) == (3, 3, 3, 3)
+
+    def test_a_checkpoint_of_which_a_byte_changed(self, signed):
+        raw = bytearray((signed.ledger / "checkpoint").read_bytes())
+        raw[len(ORIGIN) + 5] ^= 1
+        (signed.ledger / "checkpoint").write_bytes(raw)
+        assert self._verdicts(signed)[0] == 0
+        (signed.ledger / "checkpoint").write_bytes(raw)
+        assert signed.act("verify")[0] == 3
+
+
+class TestState:
+    def _audit(self, auditor):
+        return auditor.act("verify", "--state", auditor.folder / "state.json")
+
+    def test_only_what_is_new_is_read(self, auditor):
+        assert self._audit(auditor)[0] == 0
+        auditor.append(1)
+        code, out, _ = self._audit(auditor)
+        assert code == 0
+        assert "read from entry 1 on" in out
+
+    def test_a_cut_below_the_state_shows(self, auditor):
+        auditor.append(1)
+        self._audit(auditor)
+        path = auditor.ledger / "log/00000000.jsonl"
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+        code, _, err = self._audit(auditor)
+        assert code == 3
+        assert "once had 2 entries" in err
+
+    def test_another_ledger_in_its_place_shows(self, auditor):
+        self._audit(auditor)
+        shutil.rmtree(auditor.ledger)
+        Ledger.init(auditor.ledger, ORIGIN, datetime(2026, 6, 1, tzinfo=UTC))
+        assert self._audit(auditor)[0] == 3
+
+    @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "aal-ledger-state/1"}'])
+    def test_what_is_no_state_is_refused(self, auditor, text):
+        (auditor.folder / "state.json").write_text(text)
+        assert self._audit(auditor)[0] == 2
+
+    def test_a_checkpoint_older_than_the_state_is_refused_and_not_passed_over(self, auditor):
+        auditor.sign()
+        shutil.copy(auditor.ledger / "checkpoint", auditor.folder / "pin")
+        auditor.append(1)
+        self._audit(auditor)
+        pin = ["--checkpoint", auditor.folder / "pin", "--state", auditor.folder / "state.json"]
+        assert auditor.act("verify", *pin)[0] == 2
+
+
+class TestWitness:
+    def test_its_cosignature_reaches_the_quorum(self, auditor):
+        auditor.sign()
+        assert auditor.verify(policy="strict")[0] == 5
+        assert auditor.witness()[0] == 0
+        assert auditor.verify(policy="strict")[0] == 0
+
+    def test_signing_the_same_size_again_keeps_it(self, auditor):
+        auditor.sign()
+        auditor.witness()
+        auditor.sign()
+        assert auditor.verify(policy="strict")[0] == 0
+
+    def test_it_signs_no_ledger_that_was_written_anew(self, auditor):
+        auditor.sign()
+        auditor.witness()
+        shutil.rmtree(auditor.ledger)
+        Ledger.init(auditor.ledger, ORIGIN, datetime(2026, 6, 1, tzinfo=UTC))
+        auditor.sign()
+        assert auditor.witness()[0] == 3
+        assert auditor.verify(policy="strict")[0] == 5
+
+    def test_it_signs_nothing_that_the_log_did_not(self, auditor):
+        assert auditor.witness()[0] == 5
+        auditor.sign()
+        auditor.append(1)
+        assert auditor.witness()[0] == 3
+
+
+class TestProof:
+    @pytest.fixture
+    def proof(self, auditor):
+        for n in range(6):
+            auditor.append(n)
+        auditor.sign()
+        code, out, _ = auditor.act("prove", "3")
+        assert code == 0
+        (auditor.folder / "proof").write_text(out)
+        (auditor.folder / "entry").write_bytes(list(Ledger.open(auditor.ledger).lines())[3] + b"\n")
+        return auditor
+
+    def _check(self, auditor, *options):
+        entry = ["--entry", auditor.folder / "entry"]
+        return auditor.run("check-proof", auditor.folder / "proof", *entry, *options)
+
+    def test_it_is_checked_without_the_ledger(self, proof):
+        shutil.rmtree(proof.ledger)
+        code, out, _ = self._check(proof, "--policy", proof.folder / "policy")
+        assert (code, out) == (0, f"the entry is in the ledger {ORIGIN} of 7 entries\n")
+
+    def test_against_a_root_that_nobody_vouches_for_it_proves_nothing_alone(self, proof):
+        code, _, err = self._check(proof)
+        assert code == 5
+        assert "proves nothing alone" in err
+
+    def test_another_entry_is_refused(self, proof):
+        (proof.folder / "entry").write_bytes(next(iter(Ledger.open(proof.ledger).lines())))
+        assert self._check(proof, "--policy", proof.folder / "policy")[0] == 3
+
+    def test_what_no_checkpoint_covers_has_no_proof(self, proof):
+        proof.append(9)
+        assert proof.act("prove", "7")[0] == 2
+
+    def test_an_unsigned_ledger_has_no_proofs(self, auditor):
+        assert auditor.act("prove", "0")[0] == 5
+
+    @pytest.mark.parametrize("change", [("index 3", "index 03"), ("proof@v1", "proof@v2")])
+    def test_a_malformed_proof_is_refused(self, proof, change):
+        path = proof.folder / "proof"
+        path.write_text(path.read_text().replace(*change))
+        assert self._check(proof, "--policy", proof.folder / "policy")[0] == 5
