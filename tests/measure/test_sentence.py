@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -166,6 +165,9 @@ def test_block_quotations_are_told():
     ]
 
 
+LENGTH = 200_000
+
+
 @pytest.mark.parametrize(
     "piece",
     [
@@ -185,15 +187,7 @@ def test_block_quotations_are_told():
         "1. ",
     ],
 )
-def test_time_grows_with_the_length_and_no_faster(piece):
-    def seconds(length):
-        text = (piece * length)[:length]
-        best = 9.0
-        for _ in range(3):
-            start = time.process_time()
-            prose(text)
-            best = min(best, time.process_time() - start)
-        return best
-
-    # Eight times the text may take some more than eight times as long, and never 64 times.
-    assert seconds(200_000) < 24 * seconds(25_000) + 0.05
+def test_long_adversarial_texts_are_read_to_their_end(piece):
+    """Quadratic work on 200,000 characters would not end; `tests/bench/linear.py` measures it."""
+    text = (piece * LENGTH)[:LENGTH]
+    assert all(0 <= unit.start <= unit.end <= LENGTH for unit in prose(text).units)
