@@ -57,9 +57,9 @@ def _afterwards(out: Path) -> str:
     folder = shlex.quote(str(out))
     return (
         "Next:\n"
-        f"  aal ledger show --ledger {folder}/ledger     what was decided, and when\n"
-        f"  open {folder}/{BLOCKED}/gate.html        the blocked version's report\n"
-        "  aal golden validate YOUR_PACK          check a golden set of your own\n"
+        f"  aal ledger show --ledger {folder}/ledger   what was decided, and when\n"
+        f"  {folder}/{BLOCKED}/gate.html   the blocked version's report, for a browser\n"
+        "  aal golden validate YOUR_PACK   check a golden set of your own\n"
         "  The README's ten-minute path leads from here to your own data.\n"
     )
 

@@ -39,7 +39,7 @@ def evaluate(
         list[Path],
         typer.Option(
             help="What the agent retrieved and wrote: JSON Lines, Parquet, a TREC run or a TREC RAG "
-            "answer file; - for standard input. Repeatable."
+            "answer file; - for standard input. A quoted pattern names several files. Repeatable."
         ),
     ],
     version: Annotated[str, typer.Option(help="Version of the agent that made the run.")],
@@ -100,7 +100,10 @@ def _numbers(record: EvalRecord) -> list[str]:
         f"{name:<20} {'n/a' if mean.value is None else format(mean.value, '.4f'):>8}  n = {mean.n}"
         for name, mean in record.metrics.items()
     ]
-    noted = ("missing_outputs", "foreign_outputs", "invented_citations", "forbidden_claims")
+    noted = (
+        *("missing_outputs", "foreign_outputs"),
+        *("invented_citations", "malformed_citations", "forbidden_claims"),
+    )
     lines += [f"{name}: {record.counts[name]}" for name in noted if record.counts.get(name)]
     return lines
 

@@ -220,7 +220,7 @@ def told(report: Report, *, meaning: bool = True) -> str:
     audit, head = report.audit, report.audit.head
     follows = meaning and not report.since
     lines = [
-        f"verified: {head.size} entries of {head.origin}, the last of {head.at}",
+        f"verified: {_entries(head.size)} of {head.origin}, the last of {head.at}",
         f"  root {base64.b64encode(head.root).decode()}",
         f"  the chain holds{', and each entry follows from those before it' if follows else ''}",
     ]

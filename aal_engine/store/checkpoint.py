@@ -16,6 +16,7 @@ from aal_engine.decide.note import MAX_BYTES, Note, parse
 from aal_engine.errors import ChainBroken, LedgerUnreadable, NoTrustedKey
 from aal_engine.store.atomic import replacing_at
 from aal_engine.store.ledger_folder import opened
+from aal_engine.store.log import open_plain
 
 NAME = "checkpoint"
 FOLDER = "checkpoints"
@@ -28,11 +29,9 @@ def latest(root: int) -> bytes | None:
         LedgerUnreadable: it cannot be read.
     """
     try:
-        file = os.open(NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
+        file = open_plain(NAME, os.O_RDONLY, root)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise LedgerUnreadable(f"{NAME} cannot be opened: {error.strerror}") from None
     try:
         return os.read(file, MAX_BYTES + 1)
     except OSError as error:

@@ -12,6 +12,8 @@ from aal_engine.store.text_file import FaultList, Source, read_whole
 MAX_DEPTH = 64
 """Levels to which lists and objects may be nested."""
 
+MAX_DIGITS = 300
+
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _EXPECTED = {
@@ -56,8 +58,6 @@ def decode(text: str, *, constants: bool = False) -> Any:
         raise JSONProblem(_told(text, error), error.lineno) from None
     except RecursionError:
         raise JSONProblem(f"is nested deeper than {MAX_DEPTH} levels") from None
-    except ValueError:
-        raise JSONProblem("holds a number of thousands of digits") from None
     if text.count("{") + text.count("[") > MAX_DEPTH and _deeper(value):
         raise JSONProblem(f"is nested deeper than {MAX_DEPTH} levels")
     if _SURROGATE.search(text) and not _encodable(value):
@@ -104,8 +104,15 @@ def _refused(_: str) -> NoReturn:
     raise JSONProblem("holds NaN or an infinity, which JSON does not have")
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refused)
-_LENIENT = json.JSONDecoder(object_pairs_hook=_object)
+def _whole(digits: str) -> int:
+    # Beyond this a whole number has no float, and every later comparison would have to know.
+    if len(digits) > MAX_DIGITS:
+        raise JSONProblem(f"holds a whole number of more than {MAX_DIGITS} digits")
+    return int(digits)
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refused, parse_int=_whole)
+_LENIENT = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole)
 
 
 def _deeper(value: Any) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -137,9 +138,30 @@ def open_segment(log: int, number: int, flags: int) -> int:
     """
     name = segment_name(number)
     try:
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=log)
+        return open_plain(name, flags, log)
+    except FileNotFoundError:
+        raise LedgerUnreadable(f"{name} is not there any more") from None
+
+
+def open_plain(name: str, flags: int, folder: int) -> int:
+    """Open a plain file of a folder; never through a symbolic link, and never a pipe.
+
+    Raises:
+        FileNotFoundError: it is not there.
+        LedgerUnreadable: it cannot be opened, or is no plain file.
+    """
+    # Without O_NONBLOCK a pipe in a file's place would keep us waiting for its other end.
+    flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    try:
+        file = os.open(name, flags, 0o666, dir_fd=folder)
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise LedgerUnreadable(f"{name} cannot be opened: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise LedgerUnreadable(f"{name} is not a plain file")
+    return file
 
 
 def holds(log: int, reach: Extent, end: Place, line: bytes) -> bool:

@@ -16,6 +16,7 @@ from aal_engine.store.text_file import FaultList
 
 _CLOSING = re.compile(r"[.!?]\s*\Z")
 _BLANKS = re.compile(r"[ \t\n\v\f\r]+")
+_BEYOND = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
@@ -39,7 +40,8 @@ def trec_rows(
 
     A row is `query Q0 document rank score tag`, columns apart by any of C's blanks; the tag may be
     left out. The order of a list is that of the scores, so the rank is not read. A line that starts
-    with `#` is a comment, as in trec_eval 10. What is no decimal number is NaN.
+    with `#` is a comment, as in trec_eval 10. NaN and the
+    infinities are NaN; what is no number at all is a fault.
     """
     for number, text in lines:
         columns = _BLANKS.split(text.strip(" \t\n\v\f\r"))
@@ -49,7 +51,13 @@ def trec_rows(
             faults.add(f"has {len(columns)} columns where a TREC run has 6 or 5", line=number)
             continue
         query, _, doc, _, score = columns[:5]
-        yield number, query, doc, float(score) if _DECIMAL.fullmatch(score) else math.nan
+        if _DECIMAL.fullmatch(score):
+            yield number, query, doc, float(score)
+        elif _BEYOND.fullmatch(score):
+            yield number, query, doc, math.nan
+        else:
+            # The row may be prose, and its first word no id: none of it is told.
+            faults.add("has a score that is not a number", line=number)
 
 
 def is_trec_answer(row: Any) -> bool:

@@ -18,7 +18,7 @@ from aal_engine.store.trec import trec_rows
 
 QUERY, DOC, SCORE = "query_id", "doc_id", "score"
 _NAMES = (QUERY, "iteration", DOC, "rank", SCORE, "tag")
-_TYPES = {QUERY: pa.dictionary(pa.int32(), pa.string()), DOC: pa.string(), SCORE: pa.float64()}
+_TYPES = {QUERY: pa.string(), DOC: pa.string(), SCORE: pa.float64()}
 _WIDTHS = (5, 6)
 _PIECE = 2**20
 """Bytes of text parsed at a time, so that they stay in the processor's cache meanwhile."""
@@ -89,7 +89,8 @@ def _parsed(text: bytes) -> pa.Table | None:
     """Parse lines of columns that are one space apart, None where they are not all alike."""
     from pyarrow import csv
 
-    width = text[: text.find(_LINE)].count(_SPACE) + 1
+    # Without a line's end, all but the last byte, which is no space, is looked at.
+    width = text.count(_SPACE, 0, text.find(_LINE)) + 1
     if width not in _WIDTHS:
         return None
     try:
@@ -115,7 +116,7 @@ def _row_by_row(piece: bytes) -> pa.RecordBatch:
     scores = np.array([row[3] for row in rows], np.float64)
     return pa.RecordBatch.from_arrays(
         [
-            packed([row[1] for row in rows]),
+            packed([row[1] for row in rows]).cast(pa.string()),
             packed([row[2] for row in rows]).cast(pa.string()),
             pa.Array.from_buffers(pa.float64(), len(rows), [None, pa.py_buffer(scores)]),
         ],

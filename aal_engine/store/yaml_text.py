@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from aal_engine.store.json_text import MAX_DEPTH, named
+from aal_engine.store.json_text import MAX_DEPTH, MAX_DIGITS, named
 from aal_engine.store.text_file import FaultList, Source, read_whole
 
 Steps: TypeAlias = tuple[str | int, ...]
@@ -224,7 +224,7 @@ def _plain(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
-        return int(text)
+        return int(text) if len(text) <= MAX_DIGITS else text
     if _NUMBER.fullmatch(text):
         number = float(text)
         return number if math.isfinite(number) else text

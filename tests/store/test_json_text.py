@@ -42,7 +42,8 @@ def test_what_was_written_is_read(value):
         ("[-Infinity]", "holds NaN or an infinity, which JSON does not have"),
         ('{"a": "\\ud800"}', "holds half a surrogate pair, which is not Unicode text"),
         ('{"\\uDC00": 1}', "holds half a surrogate pair, which is not Unicode text"),
-        ("[" + "9" * 5000 + "]", "holds a number of thousands of digits"),
+        ("[" + "9" * 5000 + "]", "holds a whole number of more than 300 digits"),
+        ("[1" + "0" * 400 + "]", "holds a whole number of more than 300 digits"),
         ("[" * 100_000, "is nested deeper than 64 levels"),
     ],
 )

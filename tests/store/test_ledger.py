@@ -440,3 +440,15 @@ class TestRead:
         entry = ledger.append("decision", body, NOON)
         assert list(ledger.entries())[1].body == body
         assert canonical(entry.body) == canonical(body)
+
+
+@pytest.mark.parametrize("name", ["log/00000000.jsonl", "checkpoint"])
+def test_a_pipe_in_a_files_place_is_refused_and_never_waited_for(tmp_path, name):
+    Ledger.init(tmp_path / "ledger", "localhost/test", datetime(2026, 1, 1, tzinfo=UTC))
+    place = tmp_path / "ledger" / name
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    with pytest.raises(LedgerUnreadable, match="not a plain file"):
+        ledger = Ledger.open(tmp_path / "ledger")
+        ledger.verify()
+        ledger.checkpoint()
