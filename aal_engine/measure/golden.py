@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import Literal, TypeAlias
 
-from aal_engine.canonical import JSON, digest
+from aal_engine.canonical import JSON, canonical, digest
 from aal_engine.measure.metric import Kind
 from aal_engine.measure.point import Claim, Point
 
@@ -94,12 +95,21 @@ class GoldenSet:
     cases: tuple[Case, ...]
 
     @cached_property
+    def _written(self) -> tuple[bytes, ...]:
+        return tuple(canonical(case.canonical()) for case in self.cases)
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 over the canonical bytes of the cases in id order, in hexadecimal.
 
         The order, format and comments of the files do not change it.
         """
-        return digest([case.canonical() for case in self.cases])
+        return sha256(b"[" + b",".join(self._written) + b"]").hexdigest()
+
+    @cached_property
+    def case_digests(self) -> tuple[str, ...]:
+        """The digest of each case, as `Case.digest` takes it."""
+        return tuple(sha256(written).hexdigest() for written in self._written)
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:

@@ -80,8 +80,10 @@ def score_lists(
     """
     missing = judged.retrieved == 0
     rows = [
-        Row(case, case.digest(), int(not lacks), None)
-        for case, lacks in zip(golden.cases, missing.tolist(), strict=True)
+        Row(case, digest, int(not lacks), None)
+        for case, digest, lacks in zip(
+            golden.cases, golden.case_digests, missing.tolist(), strict=True
+        )
     ]
     measured = _ranked(golden, rows, judged, missing.tolist())
     seen(len(rows))
@@ -128,8 +130,7 @@ def _rows(golden: GoldenSet, run: Run) -> Iterator[Row]:
     attempts: dict[str, list[Output]] = {}
     for output in run.outputs:
         attempts.setdefault(output.case_id, []).append(output)
-    for case in golden.cases:
-        digest = case.digest()
+    for case, digest in zip(golden.cases, golden.case_digests, strict=True):
         found = attempts.get(case.id)
         if found is None:
             yield Row(case, digest, 0, None)

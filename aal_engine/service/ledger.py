@@ -227,7 +227,7 @@ def told(report: Report, *, meaning: bool = True) -> str:
     if report.since:
         lines.append(f"  read from entry {report.since} on; what they mean needs a whole reading")
     if report.covered is not None:
-        lines.append(f"  trusted keys vouch for the first {report.covered} entries")
+        lines.append(f"  trusted keys vouch for the first {_entries(report.covered)}")
     lines += [f"warning: entry {seq} {what}" for seq, what in audit.notices]
     if audit.torn:
         lines.append(
@@ -237,6 +237,10 @@ def told(report: Report, *, meaning: bool = True) -> str:
     if report.uncovered:
         lines.append(f"uncovered: no signed checkpoint covers the last {report.uncovered} entries")
     return "\n".join(lines) + "\n" + ("" if report.covered is not None else BARE)
+
+
+def _entries(count: int) -> str:
+    return f"{count} entry" if count == 1 else f"{count} entries"
 
 
 def checked(folder: Path) -> str:
