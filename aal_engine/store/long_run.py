@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import ExitStack, closing
 
 import numpy as np
 import pyarrow as pa
@@ -76,7 +77,12 @@ class LongRun:
     def _judged(self, ids: Sequence[str], qrels: Sequence[Qrels]) -> Judged:
         twice: set[str] = set()
         try:
-            judged, _ = judge_columns(ids, qrels, lambda: read_ahead(self._batches(twice)))
+            with ExitStack() as opened:
+
+                def read() -> Iterator[pa.RecordBatch]:
+                    return opened.enter_context(closing(read_ahead(self._batches(twice))))
+
+                judged, _ = judge_columns(ids, qrels, read)
         except InputError as error:
             refused = error
         else:

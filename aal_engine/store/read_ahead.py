@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from queue import Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
@@ -28,10 +28,10 @@ class _End:
         self.error = error
 
 
-def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
+def read_ahead(items: Iterator[Item]) -> Generator[Item]:
     """Yield what `items` yields, and raise what it raises; it runs in another thread meanwhile.
 
-    The thread has ended when this iterator has, also where that is closed before its end.
+    The thread has ended, and a generator is closed, when this one is, be it before its end.
     """
     ready: Queue[Item | _End] = Queue(AHEAD)
     stopped = Event()
@@ -45,6 +45,9 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
                     return
         except BaseException as raised:
             error = raised
+        finally:
+            if isinstance(items, Generator):
+                items.close()
         ready.put(_End(error))
 
     thread = Thread(target=read, daemon=True)

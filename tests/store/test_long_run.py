@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import random
+import threading
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -186,7 +187,9 @@ def told(pack: Path, *runs: Path) -> list[str]:
 def test_faults_are_told_as_for_a_run_in_memory(pack, tmp_path, monkeypatch, fault):
     path = tmp_path / "run"
     path.write_bytes(FAULTS[fault])
+    threads = threading.active_count()
     streamed = told(pack, path)
+    assert threading.active_count() == threads
     in_memory(monkeypatch)
     assert streamed == told(pack, path)
     assert all(each.startswith("run") for each in streamed)
