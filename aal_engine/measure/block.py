@@ -115,6 +115,8 @@ def _read_line(text: str, mask: str, start: int, end: int, tables: bool) -> _Lin
             kind, first = mark.lastgroup, mark.end()
         elif first == end:
             kind = "blank"
+    if kind == "plain" and text[first : first + 1].isspace():
+        first = end - len(text[first:end].lstrip())
     if tables and kind == "plain":
         pipes = mask.count("|", first, end)
         if pipes and _EDGE.fullmatch(mask, first, end):

@@ -1,8 +1,9 @@
 """Citation markers in an answer: where they stand, what they name, what they invent.
 
-Read are `[1]`, `[1][2]`, `[1,2]`, `[1-3]`, `[[1]]`, `[^1]`, `[Source 1]`, `[1, p. 5]`, `[kb-12]`,
-`(kb-12)`, `【4:0†name】`, `【1】`, superscripts after a stop, and links to known addresses. Code
-holds none. Nor is a year after an author's name one, an interval, or an index into an array.
+Read are `[1]`, `[1][2]`, `[1, 2 and 4]`, `[1-3]`, `[[1]]`, `[^1]`, `[Source 1]`, `(Source 1)`,
+`[1, p. 5]`, `[kb-12]`, `(see kb-12)`, `【4:0†name】`, `【1】`, `［1］`, superscripts after a stop, and
+links to known addresses, whatever their emphasis, width and digits. Code holds none. Numbers that
+were not retrieved and that years, intervals, arrays or headings explain are none either.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from aal_engine.measure.markup import Markup, Span, within
-from aal_engine.measure.reference import PARTED, Reading, read, read_ids, read_malformed
+from aal_engine.measure.reference import Reading, read, read_ids, read_malformed
 from aal_engine.measure.source import Places, Sources
+from aal_engine.measure.surroundings import LOOK_AROUND, Counted, judge
 
 
 class Marker(NamedTuple):
@@ -42,30 +44,20 @@ _TARGET: Final = re.compile(
 _LENTICULAR: Final = re.compile(r"【([^【】\n]{1,400})】")
 _FILE_SEARCH: Final = re.compile(r"([0-9]{1,9}:)?([0-9]{1,9})†(.*)|([0-9]{1,9}):([0-9]{1,9})")
 _SUPER: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_PLAIN: Final = str.maketrans(f"{_SUPER}⁻˒", "0123456789-,")
+_PLAIN: Final = str.maketrans(f"{_SUPER}⁻˒", "0123456789-,") | {ord(" "): ","}
 _SUPERSCRIPT: Final = re.compile(
-    rf"(?<=[.!?…,;:\"'”’»。！？])([{_SUPER}]{{1,9}}(?:[,˒⁻–-][{_SUPER}]{{1,9}}){{0,50}})"
+    rf"(?<=[.!?…,;:\"'”’»。！？])([{_SUPER}]{{1,9}}(?:[, ˒⁻–-][{_SUPER}]{{1,9}}){{0,50}})"
 )
 _SUP_TAG: Final = re.compile(
-    r"(?:(?<=[.!?…,;:\"'”’»])<sup>|<sup>(?=\s?\[))\s?\[?([0-9,; –-]{1,100})\]?\s?</sup>",
+    r"(?:(?<=[.!?…,;:\"'”’»])<sup>|<sup>(?=\s?\[)"
+    r"|(?<=[^\W\d_]{4})(?<!inch)(?<!feet)(?<!yard)(?<!mile)(?<!miles)(?<!metre)(?<!meter)"
+    r"(?<!metres)(?<!meters)<sup>)\s?\[?([0-9,; –-]{1,100})\]?\s?</sup>",
     re.IGNORECASE,
 )
-_YEAR: Final = re.compile(r"(?:1[5-9]|20)[0-9]{2}")
-_YEARS: Final = re.compile(rf"{_YEAR.pattern}[ \t]*[-–—][ \t]*{_YEAR.pattern}")
-
-_AUTHOR: Final = re.compile(
-    r"(?:\bet al\.?|[A-ZÀ-ÖØ-Þ][\w'’-]{1,40}(?: (?:and|&|und|et|y) [A-ZÀ-ÖØ-Þ][\w'’-]{1,40})?),? ?$"
-)
-_BEFORE_INTERVAL: Final = re.compile(
-    r"(?:∈|\\in|\b(?:range|interval|domain|bereich|intervall|intervalle|intervalo|rango)"
-    r"(?: (?:of|from|von|de))?) ?$",
-    re.IGNORECASE,
-)
-_PAIR: Final = re.compile(r"[ \t]*[0-9]+[ \t]*,[ \t]*[0-9]+[ \t]*")
 _AFTER_INDEX: Final = re.compile(r"[ \t]*(?:[-+*/%]?=(?!=)|\+\+|--)|\.[a-z_]|\[[a-z_]")
 _ORDINAL: Final = re.compile(r"(?<![^\s(])([0-9]{1,3})[.)]([ \t]+)$")
-_LOOK_BACK: Final = 100
-"""How many characters before a bracket are read to see what it belongs to."""
+_WIDE: Final = str.maketrans("［］〔〕〖〗", "[][][]")
+_DOUBT: Final = Reading((), 0, 0, malformed=True)
 
 
 def markers(text: str, sources: Sources, markup: Markup) -> list[Marker]:
@@ -81,8 +73,9 @@ def markers(text: str, sources: Sources, markup: Markup) -> list[Marker]:
     """
     code = markup.code
     found: list[Marker] = []
-    if "[" in text:
-        found += _brackets(text, sources, code)
+    square = text if text.isascii() else text.translate(_WIDE)
+    if "[" in square:
+        found += _brackets(square, sources, code)
     if "【" in text:
         found += _lenticular(text, sources)
     if "(" in text:
@@ -106,7 +99,7 @@ def ordinals(text: str, entries: Iterable[int], sources: Sources) -> Iterator[Ma
     if sources.by_id or sources.base != 1:
         return
     for entry in entries:
-        number = _ORDINAL.search(text[max(0, entry - _LOOK_BACK) : entry])
+        number = _ORDINAL.search(text[max(0, entry - LOOK_AROUND) : entry])
         if number is not None:
             end = entry - len(number[2])
             places = sources.named(number[1])
@@ -134,6 +127,7 @@ def _settled(found: list[Marker], code: Sequence[Span]) -> list[Marker]:
 
 def _brackets(text: str, sources: Sources, code: Sequence[Span]) -> Iterator[Marker]:
     readings: dict[str, Reading | None] = {}
+    counted = Counted(len(sources.retrieved), sources.digit_lengths)
     other = -1
     for match in _BRACKET.finditer(text):
         start, end = match.span()
@@ -141,7 +135,7 @@ def _brackets(text: str, sources: Sources, code: Sequence[Span]) -> Iterator[Mar
         if inside[-1] == "\\" and text[start - 1 : start] == "\\":
             start -= 1
         if inside not in readings:
-            readings[inside] = read(inside.removesuffix("\\"), sources)
+            readings[inside] = _read_square(inside.removesuffix("\\"), sources)
         reading = readings[inside]
         if text.startswith("(", end):
             target = _TARGET.match(text, end)
@@ -163,21 +157,36 @@ def _brackets(text: str, sources: Sources, code: Sequence[Span]) -> Iterator[Mar
         ):
             # `m[i][0]` goes on being an index, `[the terms][1]` is a link to a definition.
             other = end if start == other or _is_glued(text, start) else -1
-        elif not reading.invented or not _is_prose(
-            text[max(0, start - _LOOK_BACK) : start], inside
-        ):
-            yield _marker(start, end, reading)
+        else:
+            yield from _judged(text, start, end, reading, counted)
     if text.count("[") == text.count("]"):
         return
     for match in _UNCLOSED.finditer(text):
         yield _marker(*match.span(), read_malformed(match[1], sources))
 
 
+def _judged(
+    text: str, start: int, end: int, reading: Reading, counted: Counted
+) -> Iterator[Marker]:
+    if reading.invented:
+        before, after = text[max(0, start - LOOK_AROUND) : start], text[end : end + LOOK_AROUND]
+        verdict = judge(before, text[start + 1 : end - 1], after, counted)
+        if verdict == "prose":
+            return
+        reading = reading if verdict == "citation" else _DOUBT
+    yield _marker(start, end, reading)
+
+
+def _read_square(inside: str, sources: Sources) -> Reading | None:
+    search = _FILE_SEARCH.fullmatch(inside) if "†" in inside else None
+    return read(inside, sources) if search is None else _read_search(search, sources)
+
+
 def _is_index(text: str, start: int, end: int) -> bool:
     """Return whether a bracket is a place in an array (`a[0] = 1`) or a class in a pattern."""
     after = text[end : end + 1]
-    if after in "+{":
-        return after != ""
+    if after and after in "+{":
+        return "-" in text[start:end]
     return _is_glued(text, start) and _AFTER_INDEX.match(text, end) is not None
 
 
@@ -185,16 +194,6 @@ def _is_glued(text: str, start: int) -> bool:
     """Return whether a bracket hangs on a word."""
     before = text[start - 1 : start]
     return before.isalnum() or before == "_"
-
-
-def _is_prose(before: str, inside: str) -> bool:
-    """Return whether what stands before a bracket makes it a year after a name or an interval."""
-    if _PAIR.fullmatch(inside):
-        return _BEFORE_INTERVAL.search(before) is not None
-    if _YEARS.fullmatch(inside):
-        return True
-    years = all(map(_YEAR.fullmatch, PARTED.split(inside.strip())))
-    return years and _AUTHOR.search(before) is not None
 
 
 def _parentheses(text: str, sources: Sources) -> Iterator[Marker]:
@@ -219,21 +218,34 @@ def _lenticular(text: str, sources: Sources) -> Iterator[Marker]:
             if reading is None and "†" in inside:
                 reading = Reading((), 0, 0, malformed=True)
         else:
-            name = (search[3] or "").strip()
-            places = sources.ids.get(name) or sources.titles.get(name) or ()
-            if not places and (search[1] or search[5]):
-                place = int(search[5] or search[2])
-                places = (place,) if place < len(sources.retrieved) else ()
-            elif not places:
-                places = sources.named(search[2])
-            reading = Reading(places, 1, 0 if places else 1)
+            reading = _read_search(search, sources)
         if reading is not None:
             yield _marker(*match.span(), reading)
+
+
+def _read_search(search: re.Match[str], sources: Sources) -> Reading:
+    name = (search[3] or "").strip()
+    places = sources.ids.get(name) or sources.titles.get(name) or ()
+    if not places and (search[1] or search[5]):
+        place = int(search[5] or search[2])
+        places = (place,) if place < len(sources.retrieved) else ()
+    elif not places:
+        places = sources.named(search[2])
+    return Reading(places, 1, 0 if places else 1)
 
 
 def _raised(pattern: re.Pattern[str], text: str, sources: Sources) -> Iterator[Marker]:
     """Find superscripts after a stop, in Unicode or in tags."""
     for match in pattern.finditer(text):
-        reading = read(match[1].translate(_PLAIN).strip(), sources)
+        number = match[1].translate(_PLAIN).strip()
+        reading = read(number, sources)
+        if reading is not None and reading.invented and _is_row(number, sources):
+            reading = read(",".join(number), sources)
         if reading is not None:
             yield _marker(*match.span(), reading)
+
+
+def _is_row(digits: str, sources: Sources) -> bool:
+    """Return whether digits in a row rise and are each retrieved: `¹²³` is then 1, 2 and 3."""
+    rises = len(digits) > 1 and digits.isdecimal() and all(a < b for a, b in pairwise(digits))
+    return rises and all(map(sources.named, digits))

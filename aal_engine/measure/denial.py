@@ -67,7 +67,7 @@ def _is_negator(tokens: Sequence[str], place: int, language: Language) -> bool:
 
 def _denials_before(line: Line, first: int, last: int, language: Language) -> int:
     """Count the denials before a mention in its clause that reach it."""
-    tokens = line.tokens
+    tokens = line.words
     if tuple(tokens[max(0, first - 2) : first]) in language.comparisons:
         return 0
     negators = verdicts = between = 0
@@ -104,7 +104,7 @@ def _is_cut(line: Line, place: int, first: int, last: int, language: Language) -
 
 def _is_carried(line: Line, place: int, first: int, last: int, language: Language) -> bool:
     """Return whether what is before a comma reaches over it: into `, dass ...` or along a list."""
-    tokens = line.tokens
+    tokens = line.words
     if place < first and tokens[place] in language.complements:
         return True
     if first - place > LISTED:
@@ -125,7 +125,7 @@ def _is_harmless(tokens: Sequence[str], place: int, language: Language) -> bool:
 
 def _denials_after(line: Line, last: int, language: Language) -> int:
     """Count the denials in a verdict behind a mention: `is a myth`, `is not true`, `it is not`."""
-    tokens = line.tokens
+    tokens = line.words
     end = last
     while end < len(tokens) and end < last + LOOK_BACK:
         if line.cuts[end] or tokens[end] in language.breaks:

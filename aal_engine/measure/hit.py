@@ -67,20 +67,46 @@ def _needles(forms: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
 
 
 def _phrases(leaf: Phrase, prose: Prose) -> Iterator[_Place]:
-    page = prose.page
-    for needle, length in _needles(leaf.forms):
-        unit = first = seen = 0
-        place = page.find(needle)
-        while place >= 0:
-            ends = page.count("\n", seen, place)
-            if ends:
-                unit += ends
-                first = 0
-                seen = page.rfind("\n", seen, place) + 1
-            first += page.count(" ", seen, place)
-            seen = place
+    needles = _needles(leaf.forms)
+    seen = set()
+    for needle, length in needles:
+        for unit, first in _seek(prose.page, needle):
+            seen.add((unit, first, first + length))
             yield unit, first, first + length
-            place = page.find(needle, place + 1)
+    for needle, length in needles if prose.rereadings else ():
+        for at, first in _seek(prose.reread_page, needle):
+            place = _reread_place(prose, at, first, first + length)
+            if place not in seen:
+                seen.add(place)
+                yield place
+
+
+def _seek(page: str, needle: str) -> Iterator[tuple[int, int]]:
+    """Yield the line and the token where each occurrence of a row of tokens starts on a page."""
+    line = first = seen = 0
+    place = page.find(needle)
+    while place >= 0:
+        ends = page.count("\n", seen, place)
+        if ends:
+            line += ends
+            first = 0
+            seen = page.rfind("\n", seen, place) + 1
+        first += page.count(" ", seen, place)
+        seen = place
+        yield line, first
+        place = page.find(needle, place + 1)
+
+
+def _reread_place(prose: Prose, at: int, first: int, last: int) -> _Place:
+    """Return the tokens of a unit that cover those of a rereading of it."""
+    unit, reading = prose.rereadings[at]
+    start, end = reading.spans[first][0], reading.spans[last - 1][1]
+    spans = prose.line(unit).spans
+    return (
+        unit,
+        bisect_right(spans, start, key=itemgetter(1)),
+        bisect_left(spans, end, key=itemgetter(0)),
+    )
 
 
 def _linked(leaf: Phrase, prose: Prose) -> Iterator[Hit]:

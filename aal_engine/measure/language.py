@@ -116,7 +116,13 @@ ENGLISH: Final = Language(
         "no more than,no less than,no fewer than,no later than,no sooner than,no other than,"
         "none other than,nothing but,nothing less than,nothing more than,nothing other than,"
         "nothing short of,without doubt,without a doubt,without any doubt,without question,"
-        "without exception,without fail,never mind"
+        "without exception,without fail,never mind,nothing like,nothing quite like,nothing beats,"
+        "nothing tops,nothing compares,nothing better,nothing easier,nothing as good,"
+        "never before,never been so,never been easier,never been better,never been more,"
+        "never been faster,never been simpler,never so,not regret,won t regret,never regret,"
+        "not be sorry,won t be sorry,not be disappointed,won t be disappointed,cannot beat,"
+        "can t beat,not believe,won t believe,cannot go wrong,can t go wrong,can t get enough,"
+        "cannot wait,can t wait"
     ),
     deniers=words(
         "myth myths false untrue incorrect wrong misconception misconceptions fiction fallacy"
@@ -173,7 +179,8 @@ GERMAN: Final = Language(
         "vergiss nicht,zögern sie nicht,nicht ungewöhnlich,nicht unüblich,nicht umsonst,"
         "nicht zu leugnen,nicht zu bestreiten,ohne zweifel,ohne frage,ohne weiteres,"
         "ohne ausnahme,kein zweifel,keine frage,kein wunder,kein geheimnis,nichts als,"
-        "nichts anderes als,nichts weniger als,nicht ohne"
+        "nichts anderes als,nichts weniger als,nicht ohne,nichts geht über,nichts schlägt,"
+        "nichts besseres,nie zuvor,nie war,nie waren,noch nie war,noch nie waren,nicht bereuen"
     ),
     deniers=words(
         "mythos falsch falsche unwahr unrichtig irrtum märchen gerücht lüge unzutreffend widerlegt"
@@ -219,7 +226,8 @@ FRENCH: Final = Language(
         "pas plus tard,pas que,pas mal,n oubliez pas,n oublie pas,n oublions pas,n hésitez pas,"
         "sans doute,sans aucun doute,sans nul doute,aucun doute,nul doute,sans compter,"
         "sans parler,sans exception,sans faute,rien que,rien d autre que,rien de moins que,"
-        "ni plus ni moins"
+        "ni plus ni moins,rien ne vaut,rien ne bat,rien de tel,rien de mieux,jamais auparavant,"
+        "regretterez pas,regretteras pas,serez pas déçu"
     ),
     deniers=words(
         "faux fausse mythe erroné erronée inexact inexacte incorrect incorrecte mensonge canular"
@@ -261,7 +269,8 @@ SPANISH: Final = Language(
     harmless=_rows(
         "no solo,no sólo,no solamente,no únicamente,no obstante,no menos de,no más de,no olvide,"
         "no olvides,no olvidar,no dude,no dudes,no cabe duda,no hay duda,sin embargo,sin duda,"
-        "sin lugar a dudas,sin excepción,sin falta,nada más que,nada menos que"
+        "sin lugar a dudas,sin excepción,sin falta,nada más que,nada menos que,nada como,"
+        "nada supera,nada mejor,nunca antes,no se arrepentirá,no te arrepentirás"
     ),
     deniers=words(
         "falso falsa mito incorrecto incorrecta erróneo errónea mentira bulo inexacto inexacta"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from aal_engine.measure.markup import Span
+from aal_engine.measure.markup import Span, within
 from aal_engine.measure.text import token_spans, unify
 
 CLAUSE_END: Final = re.compile(r"[;:.!?()\[\]|]|--|(?:^|\s)-(?:\s|$)")
@@ -19,17 +19,28 @@ class Line:
     """The tokens of one unit and the text they were cut from.
 
     Phrases and support need the tokens alone; where they stand is found out for the few lines that
-    a number, a date or a denial is looked for in.
+    a number, a date or a denial is looked for in. `code` is where code stands in the text.
     """
 
-    def __init__(self, text: str, tokens: Sequence[str]) -> None:
+    def __init__(self, text: str, tokens: Sequence[str], code: Sequence[Span] = ()) -> None:
         self.text = text
         self.tokens = tokens
+        self.code = code
 
     @cached_property
     def spans(self) -> list[Span]:
         """Where each token stands in `text`."""
         return token_spans(self.text)
+
+    @cached_property
+    def words(self) -> Sequence[str]:
+        """The tokens, those in code as "": what is named there neither denies nor affirms."""
+        if not self.code:
+            return self.tokens
+        return [
+            "" if within(self.code, start) else token
+            for token, (start, _) in zip(self.tokens, self.spans, strict=True)
+        ]
 
     def gap(self, place: int) -> str:
         """Return what stands before the token at a place, back to the token before it, unified."""

@@ -73,6 +73,9 @@ def find_number(leaf: Number, line: Line, language: Language) -> Iterator[Span]:
         value *= 10**scale
         if min(abs(value - wanted), abs(-value - wanted)) > slack:
             continue
+        if len(before) == 2 and before[0] in _MONEY and _NUMERAL.fullmatch(before[1]):
+            # A range has its currency once: `$19-29`.
+            before = before[:1] if line.gap(first) == "-" else before
         if not _has_unit(leaf.unit, before, after[words:], language):
             continue
         if match[1] or _is_negative(line, first):

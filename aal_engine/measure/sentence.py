@@ -130,7 +130,9 @@ def _sentences(text: str, mask: str, start: int, end: int, language: Language) -
                 continue
             if run == "." and _is_abbreviation(mask, start, stop.start(), word, language):
                 continue
-            if word.islower() and word[0].isalpha():
+            # A name in code is written as it is, also where it opens a sentence.
+            named = run == "." and text[stop.start(3)] == "`" if word else False
+            if word.islower() and word[0].isalpha() and not named:
                 if last == after or not text[after].isspace():
                     continue
                 # A marker apart from the stop is the subject of what goes on in lower case.

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeAlias
 
 from aal_engine.measure.golden import CitationStyle
-from aal_engine.measure.language import words
 from aal_engine.measure.run import Passage
 
 Places: TypeAlias = tuple[int, ...]
 """Positions in the retrieved list, counted from 0; empty where nothing retrieved has the name."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_LISTED: Final = re.compile(r"\[?\s*([0-9]{1,18}(?:\s*[,;]\s*[0-9]{1,18}){0,100})\s*\]?")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _RUN: Final = re.compile(r"[^\W_]+")
 _LETTERS_THEN_DIGITS: Final = re.compile(r"[^\W\d_]+[0-9]+")
-_EDITORIAL: Final = words("sic added emphasis edit edited ed eds translation redacted")
+_HEX: Final = re.compile(r"(?=.*[0-9])[0-9a-f](?:-?[0-9a-f]){7,}")
+_HEX_DIGIT: Final = re.compile(r"[0-9a-f]")
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_DASH: Final = re.compile("[‐‑‒–—−]")
+_EMPHASIS: Final = re.compile("[*`\"'“”„‘’«»]")
+_FOREIGN_DIGIT: Final = re.compile(r"(?![0-9])\d")
+
+
+def plain(inside: str) -> str:
+    """Return what stands in a marker without its looks: emphasis, quotes, width, invisible marks.
+
+    Dashes are hyphens and the digits of every script are `0` to `9`.
+
+    >>> plain("**kb‑９**, “２”")
+    'kb-9, 2'
+    """
+    if not inside.isascii():
+        inside = _INVISIBLE.sub("", unicodedata.normalize("NFKC", inside))
+        inside = _FOREIGN_DIGIT.sub(lambda digit: str(int(digit[0])), _DASH.sub("-", inside))
+    return " ".join(_EMPHASIS.sub("", inside).split()).strip("_~ ")
 
 
 def address(link: str) -> str:
@@ -70,12 +90,27 @@ class Sources:
         return titles
 
     @cached_property
+    def _plain_ids(self) -> Mapping[str, Places]:
+        """The places of each id, however it is written; lone words are ids as they stand alone."""
+        plain_ids: dict[str, Places] = {}
+        for name, places in self.ids.items():
+            key = plain(name).casefold()
+            if not key.isalpha():
+                plain_ids[key] = (*plain_ids.get(key, ()), *places)
+        return plain_ids
+
+    @cached_property
+    def digit_lengths(self) -> frozenset[int]:
+        """How long the ids that are numbers are, in a pack that cites ids."""
+        return frozenset(len(name) for name in self.ids if self.by_id and name.isdecimal())
+
+    @cached_property
     def _shapes(self) -> frozenset[str]:
-        return frozenset(map(_shape, self.ids))
+        return frozenset(map(_shape, self.ids)) | frozenset(map(_shape, self._plain_ids))
 
     @cached_property
     def _series(self) -> frozenset[str]:
-        return frozenset(_DIGITS.sub("0", name) for name in self.ids)
+        return frozenset(map(_serial, self._plain_ids))
 
     def position(self, number: int) -> Places:
         """Return the passage at a position, counted as the pack counts."""
@@ -91,6 +126,10 @@ class Sources:
             return self.ids.get(name, ())
         return self.position(int(name))
 
+    def known(self, name: str) -> Places:
+        """Return the passages with an id, written as it is or with other case, dashes or marks."""
+        return self.ids.get(name) or self._plain_ids.get(plain(name).casefold(), ())
+
     def linked(self, link: str) -> Places:
         """Return the passages at an address."""
         return self.links.get(address(link), ())
@@ -105,23 +144,41 @@ class Sources:
         position = self.position(int(name)) if _NUMBER.fullmatch(name) else ()
         if isinstance(citation, int) and not self.by_id:
             return position or self.ids.get(name, ())
-        return self.ids.get(name) or self.linked(name) or position
+        return self.ids.get(name) or self.linked(name) or position or self._listed(name)
+
+    def _listed(self, text: str) -> Places:
+        """Return what numbers given as text (`[1]`, `1, 2`) name, or nothing if any is unknown."""
+        listed = _LISTED.fullmatch(plain(text))
+        if listed is None:
+            return ()
+        places = list(map(self.position, map(int, _NUMBER.findall(listed[1]))))
+        return tuple(place for named in places for place in named) if all(places) else ()
 
     def is_shaped_as_id(self, name: str) -> bool:
         """Return whether a bracketed name that is no known id is one by its make.
 
         Letters and digits alternate as in some known id; where nothing was retrieved, it has a
-        digit and no space. Lone words that editors put in brackets are none.
+        digit and no space. Lone words are none: `[optional]` is prose, whatever the ids are.
         """
-        if " " in name and name.replace(" ", "").isalpha():
+        if name.replace(" ", "").isalpha():
             return False
         if not self.ids:
             return " " not in name and any(map(str.isdigit, name)) and not name.isdigit()
-        return _shape(name) in self._shapes and len(name) > 1 and name.lower() not in _EDITORIAL
+        return self.is_of_series(name) or (len(name) > 1 and _shape(name) in self._shapes)
 
     def is_of_series(self, name: str) -> bool:
-        """Return whether a name differs from some known id in digits alone (`kb-99`, `kb-12`)."""
-        return any(map(str.isdigit, name)) and _DIGITS.sub("0", name) in self._series
+        """Return whether a name differs from some known id in digits alone (`kb-99`, `kb-12`).
+
+        A name of digits alone has to be as long as that id, and so does a hexadecimal one.
+        """
+        return any(map(str.isdigit, name)) and _serial(plain(name).casefold()) in self._series
+
+
+def _serial(name: str) -> str:
+    """Return a name with its digits left out; one of hexadecimal digits keeps their number."""
+    if name.isdecimal():
+        return "0" * len(name)
+    return _HEX_DIGIT.sub("h", name) if _HEX.fullmatch(name) else _DIGITS.sub("#", name)
 
 
 def _shape(name: str) -> str:

@@ -18,7 +18,21 @@ DOUBLE_QUOTES: Final = frozenset(
     "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u2036\u301d\u301e\u301f"
 )
 DASHES: Final = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212")
-DROPPED: Final = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_DROPPED_RANGES: Final = (
+    "\u00ad\u00ad \u034f\u034f \u061c\u061c \u17b4\u17b5 \u180b\u180f \u200b\u200f \u202a\u202e"
+    " \u2060\u206f \u20e3\u20e3 \ufe00\ufe0f \ufeff\ufeff \ufff0\ufffb \U000e0000\U000e0fff"
+    " \u2122\u2122 \u2120\u2120 \u00ae\u00ae \u00a9\u00a9"
+)
+DROPPED: Final = frozenset(
+    chr(code)
+    for ends in _DROPPED_RANGES.split(" ")
+    for code in range(ord(ends[0]), ord(ends[1]) + 1)
+)
+"""Characters that show nothing, and signs of rights, which NFKC would make letters of (`tm`)."""
+
+FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
+"""Letters of Hangul that show as a space."""
+
 KEPT_SYMBOLS: Final = frozenset("°‰±≠≤≥")
 
 UNSPACED: Final = (
@@ -30,6 +44,12 @@ is a token, so that a phrase is found wherever its characters stand in a row."""
 
 _OTHER: Final = re.compile(r"[^\x00-\x7f]")
 _IN_NUMBER: Final = re.compile(rb"[-.,](?=[0-9])")
+_RAISED_DIGIT: Final = re.compile("[⁰¹²³⁴-⁹]")
+_RAISED: Final = re.compile(
+    r"(?:(?<![^\W\d_])(?:[cdkm]?m|ft|yd)[²³](?![⁰¹²³⁴-⁹]))|(?<=[^\s!-/:-@\[-`{-~⁰¹²³⁴-⁹])[⁰¹²³⁴-⁹]+"
+)
+"""A unit squared or cubed, or the number of a note right behind a word."""
+
 _SHARPENED: Final = re.compile(rb"\b([a-zA-Z])(\+\+|#)(?![0-9a-zA-Z_\x80-\xff])")
 
 _HELD: Final = {".": b"\xf8", ",": b"\xf9", "-": b"\xfa", "+": b"\xfb", "#": b"\xfc"}
@@ -76,6 +96,8 @@ class _Plain(dict[str, str]):
             plain = "-"
         elif char in DROPPED:
             plain = ""
+        elif char in FILLERS:
+            plain = " "
         self[char] = plain
         return plain
 
@@ -122,10 +144,23 @@ def _replaced(text: str, others: Iterable[str], table: dict[str, str]) -> str:
     return text
 
 
+def _unraised(text: str) -> str:
+    """Return the text with a gap for each raised digit that NFKC would glue to the word before."""
+    if _RAISED_DIGIT.search(text) is None:
+        return text
+    return _RAISED.sub(
+        lambda match: match[0] if match[0][0].isalpha() else " " * len(match[0]), text
+    )
+
+
 def unify(text: str) -> str:
-    """Return the text in NFKC with plain quotes and hyphens; white space is not collapsed."""
+    """Return the text in NFKC with plain quotes and hyphens; white space is not collapsed.
+
+    What shows nothing is dropped, and the numbers of notes are gaps (`days¹`); `m²` is `m2`.
+    """
     if text.isascii():
         return text
+    text = _unraised(text)
     text = _replaced(text, _others(text), _PLAIN)
     if is_normalized("NFKC", text):
         return text
@@ -235,6 +270,7 @@ def token_spans(text: str) -> list[tuple[int, int]]:
 
 def _traced(text: str) -> tuple[str, Sequence[int]]:
     """Fold a text cluster by cluster; return it with the place in the text of each character."""
+    text = _unraised(text)
     folded: list[str] = []
     origin: list[int] = []
     start = 0
@@ -251,7 +287,7 @@ def _cluster_end(text: str, start: int) -> int:
     """Return where the character at a place ends, marks that combine with it included."""
     end = start + 1
     while end < len(text) and (
-        text[end] in DROPPED or category(text[end])[0] == "M" or "\u1160" <= text[end] <= "\u11ff"
+        text[end] in DROPPED or category(text[end])[0] == "M" or "\u1161" <= text[end] <= "\u11ff"
     ):
         end += 1
     return end

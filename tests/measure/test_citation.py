@@ -54,7 +54,8 @@ def told(text, **options):
         ("Rates fell 【4:0†x】.", "【4:0†x】", (0,)),
         ("Rates fell 【4:0†kb-12】.", "【4:0†kb-12】", (2,)),
         ("It takes 30 days.¹", "¹", (0,)),
-        ("It takes “30 days.”¹²", "¹²", ()),
+        ("It takes “30 days.”¹²", "¹²", (0, 1)),
+        ("It takes “30 days.”²¹", "²¹", ()),
         ("It takes 30 days.¹,³", "¹,³", (0, 2)),
         ("It takes 30 days.¹⁻³", "¹⁻³", (0, 1, 2)),
         ("It takes 30 days.<sup>2</sup>", "<sup>2</sup>", (1,)),
@@ -107,12 +108,10 @@ def test_what_is_no_citation(text):
         ("Rates rose [0].", 1, 1),
         ("Rates rose [9].", 1, 1),
         ("Rates rose [8, 9].", 2, 1),
-        ("In the report [2004] it says so.", 1, 1),
-        ("It takes 30 days.¹²", 1, 1),
+        ("It takes 30 days.²¹", 1, 1),
         ("It falls 【4:8†x】.", 1, 1),
         ("It falls 【9】.", 1, 1),
         ("It falls [kb-99].", 1, 1),
-        ("It falls [99999999999999999999].", 2, 2),
         ("It falls [1](https://a.b) and [9](https://a.b).", 2, 1),
     ],
 )
@@ -215,11 +214,190 @@ def test_links_to_known_addresses_are_citations():
         ("kb-11", "id", (1,)),
         (2, "id", (1,)),
         ("9" * 5000, "index", ()),
+        ("[1]", "index", (0,)),
+        (" 1", "index", (0,)),
+        ("1, 2", "index", (0, 1)),
+        ("1, 9", "index", ()),
+        ("[9]", "index", ()),
     ],
 )
 def test_structured_citations(citation, mode, places):
     sources = Sources([Passage(name) for name in IDS], CitationStyle(mode, 1))
     assert sources.structured(citation) == places
+
+
+LABELS = """
+doc docs document src source sources ref reference passage citation cite context chunk excerpt
+result id quelle dokument fuente documento extrait note footnote no nr see cf S s 文档
+"""
+
+
+@pytest.mark.parametrize("separator", ["-", "_", "/", ".", ":", "", "#", "--", " "])
+@pytest.mark.parametrize("label", LABELS.split())
+def test_ids_that_begin_as_a_label_does_are_counted_exactly(label, separator):
+    one, two, lost, other = (f"{label}{separator}{number}" for number in (1, 2, 98, 99))
+    lists = {
+        one: (1, 0),
+        lost: (1, 1),
+        f"{one}, {two}": (2, 0),
+        f"{one}, {lost}": (2, 1),
+        f"{lost}, {other}": (2, 2),
+        f"{one}; {other}": (2, 1),
+        f"{one} and {other}": (2, 1),
+        f"Source: {other}": (1, 1),
+    }
+    for inside, wanted in lists.items():
+        for opened, closed in ("[]", "()", "【】"):
+            text = f"It falls {opened}{inside}{closed}."
+            shown = found(text, ids=[one, two], mode="id")
+            counts = sum(mark.names for mark in shown), sum(mark.invented for mark in shown)
+            assert counts == wanted, text
+            assert not any(mark.malformed for mark in shown)
+
+
+THREE = ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[1, 2, and 9]", "[1, and 9]", "[1 or 9]", "[1 und 9]", "[1 y 9]", "［9］", "[９]"),
+        *("[1，9]", "[1、9]", "〔9〕", "〖9〗", "[٩]", "[⁹]", "[\u200b9]", "[9\ufeff]"),
+        *("[**9**]", '["9"]', "[_9_]", "[`9`]", "[No. 9]", "[Note 9]", "[Footnote 9]"),
+        *("[Fußnote 9]", "[S9]", "[doc_9]", "[doc-9]", "[9†source]", "(Source 9)", "(source: 9)"),
+        *("(Quelle 9)", "[9, emphasis added]", "[9: 3]", "[1/9]", "[@9]", "[9]+.", "[9]{a}"),
+        *("[1][9]", "so.¹ ⁹", "so.⁹", "so.<sup>9</sup>", "<sup>[9]</sup>", "[9 p. 4]"),
+    ],
+)
+def test_an_invented_number_is_found_in_every_dress(text):
+    shown = found(f"Rates rose {text}", ids=THREE)
+    assert sum(marker.invented for marker in shown) == 1
+    assert not any(marker.malformed for marker in shown)
+
+
+def test_a_range_in_words_and_a_superscript_on_a_word_name_all_their_numbers():
+    assert told("Rates rose [1 to 9].", ids=THREE) == [("[1 to 9]", (0, 1, 2), 9, 6)]
+    assert told("Rates rose<sup>9</sup>.", ids=THREE) == [("<sup>9</sup>", (), 1, 1)]
+    assert told("It has 5 metres<sup>2</sup> and x<sup>9</sup>.", ids=THREE) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The rate rose [9].",
+        "The rate rose[9].",
+        "according to the article [9].",
+        "In the table [9] it says so.",
+        "taken from [9].",
+        "The measurement error [9] grows.",
+        "Their health status [9] fell.",
+        "It is wild type [9].",
+        "recent articles [9]",
+        "vitamin K[9] and",
+        "mRNA[9]",
+        "CO2[9]",
+        "It isn't[9] so.",
+        "It weighs 5 g[9].",
+        "_It rose_[9].",
+        "Sources: [9]",
+        "It rose to 12 [9].",
+        "It rose by 5.2% [2, 9].",
+        "As shown in [2, 9].",
+        "Rates rose [1], [2, 9].",
+    ],
+)
+def test_an_invented_number_after_ordinary_words_stays_invented(text):
+    assert sum(marker.invented for marker in found(text, ids=THREE)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Set x = [5] and y = [6, 7] in Python",
+        "timeout=[30]",
+        '{"ids": [7, 8, 9]}',
+        "the matrix [[4, 5], [6, 7], [8, 9]]",
+        "arr[5] and x[5] and m_row[5] and x[5][6]",
+        "the regex [0-9] matches",
+        "[0-9] is a pattern of digits",
+        "It lies in [5, 10].",
+        "(95% CI: [5, 10])",
+        "Error [404] and status [503]",
+        "RFC [2119] and Room [101] and Step [4]:",
+        "Figure [4] … Table [5]",
+        "Es steht in Schritt [4], siehe Tabelle [5].",
+        "on port [8080]",
+        "[14]C decays",
+        "[2023] Annual report, born in [1950], [1990-1995] growth",
+        "Müller u. a. [2018]",
+        "(Source: 2023) (source: 2023 report) (Document 4521)",
+    ],
+)
+def test_numbers_that_are_no_sources_invent_nothing(text):
+    assert told(text, ids=THREE) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("the ticket [#4521]", 1),
+        ("the issue [#12]", 1),
+        ("12.3 [10-14] in adults", 1),
+        ("from [0] to [100]", 2),
+        ("userList[5]", 1),
+        ("It counts [4521] and [51].", 2),
+        ("It falls [99999999999999999999].", 1),
+    ],
+)
+def test_what_may_be_prose_is_malformed_and_invents_nothing(text, count):
+    shown = found(text, ids=THREE)
+    assert [(marker.malformed, marker.invented) for marker in shown] == [(True, 0)] * count
+
+
+def test_superscripts_in_a_row_are_one_number_each_where_the_whole_names_nothing():
+    assert told("It is so.¹²³", ids=THREE) == [("¹²³", (0, 1, 2), 3, 0)]
+    assert told("It is so.¹⁹", ids=THREE) == [("¹⁹", (), 1, 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[kb-99, p. 4]", "[kb-99, section 4]", "(kb-99, p. 4)", "(see kb-99)", "[see kb-99]"),
+        *("(cf. kb-99)", "[kb‑99]", "[kb–99]", "(KB-99)", "[**kb-99**]", "[`kb-99`]"),
+        *("[p. 4, kb-99]", "[kb-99 p. 4]", "(kb-10, kb-99)", "[kb-10 or kb-99]", "[KB-10; kb-99]"),
+    ],
+)
+def test_an_unknown_id_is_found_in_every_dress(text):
+    assert sum(marker.invented for marker in found(f"It falls {text}.", mode="id")) == 1
+    known = text.replace("99", "11")
+    (shown,) = found(f"It falls {known}.", mode="id")
+    assert shown.invented == 0
+    assert 1 in shown.places
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown"),
+    [
+        ("3f2b8c1e-9a4d-4e6f-8b2a-1c3d5e7f9a0b", "9a4d8c1e-3f2b-4e6f-8b2a-0c3d5e7f9a0b"),
+        ("00ff12ab3c", "a1b2c3d4e5"),
+    ],
+)
+def test_unknown_hexadecimal_ids_of_the_same_length_are_invented(known, unknown):
+    text = f"It falls [{known}] ({known}) [{unknown}] ({unknown})."
+    assert [m.invented for m in found(text, ids=[known], mode="id")] == [0, 0, 1, 1]
+
+
+def test_lone_words_are_no_ids_but_the_known_ones():
+    text = "[NAME] [DATE] [note] [here] [optional] [Ctrl] (see) (Policy) [policy]"
+    assert told(text, ids=["policy"], mode="id") == [("[policy]", (0,), 1, 0)]
+
+
+def test_numbers_in_round_brackets_are_ids_where_they_are_as_long_as_one():
+    text = "(12345) (1003) (1009) (1995) (3)"
+    assert told(text, ids=["1001", "1002", "1003"], mode="id") == [
+        ("(1003)", (2,), 1, 0),
+        ("(1009)", (), 1, 1),
+    ]
 
 
 PIECES = st.sampled_from(

@@ -90,3 +90,28 @@ def test_a_tree_is_made_when_what_counts_of_it_is_enough():
     assert counts("A refund is quick.", claim).forbidden_negated == 0
     either = {"at_least": 1, "of": ["refund", "90 days"], "negation": "allow"}
     assert counts("A refund is quick. It never takes 90 days.", either).forbidden_claims == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "phrase", "text"),
+    [
+        ("en", "instant refunds", "There is nothing like instant refunds!"),
+        ("en", "instant refunds", "Nothing beats instant refunds."),
+        ("en", "instant refunds", "Never before were instant refunds so easy."),
+        ("en", "instant refunds", "You will not regret instant refunds."),
+        ("en", "instant refunds", "You won't regret instant refunds."),
+        ("en", "instant refunds", "You can't beat instant refunds."),
+        ("de", "sofortige erstattung", "Nichts geht über sofortige Erstattung."),
+        ("fr", "remboursement immédiat", "Rien ne vaut un remboursement immédiat."),
+        ("es", "reembolsos inmediatos", "Nada como reembolsos inmediatos."),
+    ],
+)
+def test_praise_denies_nothing(language, phrase, text):
+    claim = {"phrase": phrase, "negation": "allow"}
+    assert counts(text, claim, language).forbidden_claims == 1
+
+
+def test_a_word_in_code_denies_nothing():
+    claim = {"phrase": "refunds are instant", "negation": "allow"}
+    assert counts("`nothing` says that refunds are instant.", claim).forbidden_claims == 1
+    assert counts("Nothing says that refunds are instant.", claim).forbidden_claims == 0

@@ -127,6 +127,7 @@ PIECES = st.sampled_from(
 @example(" \n ")
 @example("[1]")
 @example("```")
+@example("\x1f0")
 def test_units_are_in_order_and_hold_all_words(text):
     found = prose(text)
     units = found.units
@@ -191,3 +192,9 @@ def test_long_adversarial_texts_are_read_to_their_end(piece):
     """Quadratic work on 200,000 characters would not end; `tests/bench/linear.py` measures it."""
     text = (piece * LENGTH)[:LENGTH]
     assert all(0 <= unit.start <= unit.end <= LENGTH for unit in prose(text).units)
+
+
+def test_a_name_in_code_opens_a_sentence():
+    text = "It is told in nDCG [1]. `success@1` is the share of hits [2]."
+    assert len(prose(text).units) == 2
+    assert len(prose("Use a flag, e.g. `force`, for it.").units) == 1

@@ -14,7 +14,9 @@ from aal_engine.measure.text import normalise, tidy, token_lines, token_spans, t
 TEXTS = st.text(
     alphabet=st.one_of(
         st.characters(),
-        st.sampled_from("aAéßẞİıſ ½²⁻ﬁǰΐŉ\u0300\u0345\u0338.,-$%+#_'’“”«\u200b\u00ad\u00a0中ที่한\n"),
+        st.sampled_from(
+            "aAéßẞİıſ ½²³m¹™⁻ﬁǰΐŉ\u0300\u0345\u0338.,-$%+#_'’“”«\u200b\u3164\ufe0f\u00ad\u00a0中ที่한\n"
+        ),
     ),
     max_size=60,
 )
@@ -73,10 +75,23 @@ def test_each_token_comes_of_its_span(text):
         ("−5", "-5"),
         ("ｅｎ", "en"),
         ("zero\u200bwidth", "zerowidth"),
+        ("in\u034fst\U000e0101ant\ufe0f", "instant"),
+        ("re\u2066fund\u2069", "refund"),
+        ("refunds\u3164are", "refunds are"),
+        ("Refunds™ and® plans©", "refunds and plans"),
+        ("⚡\ufe0f", "⚡"),
+        ("instant¹ and", "instant and"),
+        ("30¹² days", "30 days"),
+        ("20 m²", "20 m2"),
     ],
 )
 def test_writings_of_the_same_are_the_same(one, other):
     assert normalise(one) == normalise(other)
+
+
+def test_a_token_behind_the_number_of_a_note_stands_where_it_stands():
+    text = "days¹ 1"
+    assert [text[start:end] for start, end in token_spans(text)] == ["days", "1"]
 
 
 def test_numbers_that_differ_stay_different():
@@ -104,6 +119,8 @@ def test_numbers_that_differ_stay_different():
         ("हिन्दी में", ["हिन्दी", "में"]),
         ("•—…!?", []),
         ("a\ud800b", ["a", "b"]),
+        ("instant², always", ["instant", "always"]),
+        ("$29¹ for 5m² ³", ["$", "29", "for", "5m2", "3"]),
     ],
 )
 def test_tokens(text, found):
