@@ -19,6 +19,7 @@ from aal_engine.measure.record import EvalRecord, Mean, means, summarise
 from aal_engine.measure.table import (
     SLICE,
     Floats,
+    Integers,
     case_starts,
     floats,
     metric_names,
@@ -223,17 +224,18 @@ def _pair(
     if not sound or not (same_set or question.unchanged_cases):
         return Pair(key, current, baseline, contradiction=contradiction)
     new, old = question.tables[current.table], question.tables[baseline.table]
-    places, others = _cases(new), _cases(old)
+    (places, starts), (others, other_starts) = _cases(new), _cases(old)
     if same_set and places.keys() != others.keys():
         contradiction = "the tables of one golden set hold different cases"
     shared = sorted(places.keys() & others.keys())
+    chosen = np.array([places[case] for case in shared], np.int64)
     return Pair(
         key,
         current,
         baseline,
-        _values(new, [places[case] for case in shared]),
-        _values(old, [others[case] for case in shared]),
-        _members(new, [places[case] for case in shared]),
+        _values(new, starts, chosen),
+        _values(old, other_starts, np.array([others[case] for case in shared], np.int64)),
+        {name: flags[starts][chosen] == 1 for name, flags in prefixed(new, SLICE).items()},
         [case for case, _ in shared],
         None if same_set else len(shared),
         contradiction,
@@ -248,25 +250,17 @@ def _contradiction(current: EvalRecord, baseline: EvalRecord) -> str | None:
     return None if sizes[0] == sizes[1] else "one golden set has different slices"
 
 
-def _cases(table: pa.Table) -> dict[tuple[str, str], int]:
-    """Return the place among the table's cases of each case id and digest."""
+def _cases(table: pa.Table) -> tuple[dict[tuple[str, str], int], Integers]:
+    """Return each case's id and digest with its place among the cases, and where its rows begin."""
     ids, starts = case_starts(table)
     digests = table.column("case_digest").to_pylist()
-    return {
+    places = {
         (case, digests[row]): place
-        for place, (case, row) in enumerate(zip(ids, starts, strict=True))
+        for place, (case, row) in enumerate(zip(ids, starts.tolist(), strict=True))
     }
+    return places, starts
 
 
-def _values(table: pa.Table, places: Sequence[int]) -> dict[str, Floats]:
+def _values(table: pa.Table, starts: Integers, places: Integers) -> dict[str, Floats]:
     """Return each metric's values of the cases at these places, shape (places,)."""
-    _, starts = case_starts(table)
-    chosen = np.asarray(places, np.int64)
-    return {name: per_case(floats(table, name), starts)[chosen] for name in metric_names(table)}
-
-
-def _members(table: pa.Table, places: Sequence[int]) -> dict[str, np.ndarray]:
-    """Return which of the cases at these places each slice has, shape (places,), bool."""
-    _, starts = case_starts(table)
-    chosen = np.asarray(places, np.int64)
-    return {name: flags[starts][chosen] == 1 for name, flags in prefixed(table, SLICE).items()}
+    return {name: per_case(floats(table, name), starts)[places] for name in metric_names(table)}
