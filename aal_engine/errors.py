@@ -3,7 +3,6 @@
 ```
 AalError                      2  400
   InputError                  2  422   a file or a call cannot be used; carries every fault found
-  MissingExtra                2  501   an optional part is not installed
   WriteError                  2  507   a file could not be written; nothing half-written is left
   LedgerError                 3  409
     ChainBroken               3  409   the stored log is not what was appended
@@ -122,17 +121,6 @@ def _told(faults: Sequence[Fault]) -> str:
     if len(faults) > MAX_FAULTS_SHOWN:
         lines.append(f"… and {len(faults) - MAX_FAULTS_SHOWN} more faults")
     return "\n".join(lines)
-
-
-class MissingExtra(AalError):
-    """An optional part of the package is not installed."""
-
-    http_status = 501
-
-    def __init__(self, extra: str, what: str) -> None:
-        super().__init__(
-            f"{what} needs the extra [{extra}]", way_out=f"pip install 'aal-engine[{extra}]'"
-        )
 
 
 class WriteError(AalError):

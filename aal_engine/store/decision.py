@@ -25,18 +25,12 @@ def load_baseline(source: Source) -> Decision | tuple[EvalRecord, ...]:
     return records_in(value, source)
 
 
-def load_decision(source: Source) -> Decision:
-    """Read a decision.
+def decision_in(value: Any, source: Source) -> Decision:
+    """Read the decision that a JSON value of a file holds.
 
     Raises:
-        InputError: the file cannot be read, holds no decision, or one whose verdict does not
-            follow from its checks.
+        InputError: it holds no decision, or one whose verdicts do not follow from its numbers.
     """
-    return decision_in(read_json(source), source)
-
-
-def decision_in(value: Any, source: Source) -> Decision:
-    """Read the decision that a JSON value of a file holds; see `load_decision`."""
     faults = FaultList(source)
     conforms("decision", value, faults)
     faults.settle(way_out="pass the file that the gate wrote with --record")
