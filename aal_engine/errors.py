@@ -4,6 +4,10 @@
 AalError                      2  400
   InputError                  2  422   a file or a call cannot be used; carries every fault found
   WriteError                  2  507   a file could not be written; nothing half-written is left
+  MissingExtra                2  501   this needs an extra that is not installed
+  NotFound                    2  404   nothing has this name
+  Conflict                    2  409   the state forbids what was asked
+  RemoteError                 2  502   an index, agent, target or notifier did not answer as it should
   LedgerError                 3  409
     ChainBroken               3  409   the stored log is not what was appended
     HeadMoved                 3  409   somebody appended in between
@@ -127,6 +131,42 @@ class WriteError(AalError):
     """A file could not be written; what stood there before is untouched."""
 
     http_status = 507
+
+
+class MissingExtra(AalError):
+    """A library of an extra is not installed.
+
+    >>> print(MissingExtra("the HTTP door", "serve"))
+    the HTTP door needs an extra that is not installed
+      pip install 'aal-engine[serve]'
+    """
+
+    http_status = 501
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs an extra that is not installed",
+            way_out=f"pip install 'aal-engine[{extra}]'",
+        )
+        self.extra = extra
+
+
+class NotFound(AalError):
+    """Nothing has the name that was asked for."""
+
+    http_status = 404
+
+
+class Conflict(AalError):
+    """What was asked for contradicts the present state; nothing was changed."""
+
+    http_status = 409
+
+
+class RemoteError(AalError):
+    """Something that this program calls did not answer, or not as it should."""
+
+    http_status = 502
 
 
 class LedgerError(AalError):

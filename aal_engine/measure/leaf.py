@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from aal_engine.canonical import JSON
-from aal_engine.measure.date import Precision
+from aal_engine.measure.text.date import Precision
 
 Negated: TypeAlias = Literal["ignore", "count"]
 """Whether a hit that its sentence denies meets the point: not unless the point says `count`."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from aal_engine.errors import Fault, InputError, shown
-from aal_engine.measure.retrieval import parse
+from aal_engine.measure.retrieval.metrics import parse
 
 Kind: TypeAlias = Literal["retrieval", "answers"]
 Applies: TypeAlias = Literal["case", "output"]

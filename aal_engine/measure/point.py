@@ -1,7 +1,7 @@
 """Points that an answer must mention and claims that it must never make, as golden sets write them.
 
 A point is a tree: `AllOf`, `AnyOf` and `AtLeast` over leaves. This module reads and checks the
-trees; `aal_engine.measure.hit` finds them in an answer.
+trees; `aal_engine.measure.answer.hit` finds them in an answer.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from math import isfinite
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from aal_engine.canonical import JSON, MAX_INTEGER
-from aal_engine.measure.date import DATE_LENGTH, PRECISIONS, iso_date
 from aal_engine.measure.leaf import Date, Leaf, Negated, Number, Pattern, Phrase
-from aal_engine.measure.pattern import flaw
-from aal_engine.measure.text import tokens
+from aal_engine.measure.text.date import DATE_LENGTH, PRECISIONS, iso_date
+from aal_engine.measure.text.normal import tokens
+from aal_engine.measure.text.pattern import flaw
 
 Setting: TypeAlias = Literal["count", "allow"]
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from aal_engine.canonical import canonical
 from aal_engine.errors import Fault, InputError
-from aal_engine.measure.ids import packed
-from aal_engine.measure.list_digest import ListDigest
+from aal_engine.measure.retrieval.ids import packed
+from aal_engine.measure.retrieval.list_digest import ListDigest
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Run:
 
     `model_family` is None where nothing says which model it was, as in a run of retrieval alone.
     `digest` is the SHA-256 of the outputs' canonical bytes in that order, or, of a run of retrieval
-    alone, that of `aal_engine.measure.list_digest`; the file's format and the order in which it has
+    alone, that of `aal_engine.measure.retrieval.list_digest`; the file's format and the order in which it has
     the outputs do not change it.
     """
 

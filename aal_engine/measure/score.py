@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from aal_engine.measure.golden import Case, GoldenSet
-from aal_engine.measure.judged import Judged, Ranking, judge
 from aal_engine.measure.metric import ANSWER_METRICS, Kind
-from aal_engine.measure.retrieval import retrieval_metric
+from aal_engine.measure.retrieval.judged import Judged, Ranking, judge
+from aal_engine.measure.retrieval.metrics import retrieval_metric
 from aal_engine.measure.run import Output, Run
 from aal_engine.measure.table import Floats, Source, case_table
 
 if TYPE_CHECKING:
-    from aal_engine.measure.answer import AnswerCounts
+    from aal_engine.measure.answer.counts import AnswerCounts
 
 NOT_APPLICABLE = float("nan")
 
@@ -192,7 +192,7 @@ def _ranking(output: Output | None) -> Ranking | None:
 
 def _answers(golden: GoldenSet, rows: Sequence[Row], seen: Callable[[int], None]) -> Measured:
     # Not at the top: a run of retrieval alone needs none of it, and starts are measured.
-    from aal_engine.measure.answer import AnswerCounts, judge_answer
+    from aal_engine.measure.answer.counts import AnswerCounts, judge_answer
 
     style, language = golden.pack.citations, golden.pack.language
     judged: list[AnswerCounts | None] = []

@@ -12,7 +12,7 @@ from aal_engine.errors import Fault, InputError, shown
 from aal_engine.measure.golden import CitationStyle, GoldenSet, Pack, Suite
 from aal_engine.measure.metric import DEFAULT_RETRIEVAL_METRICS, Kind
 from aal_engine.measure.point import parse_claim, parse_point
-from aal_engine.measure.retrieval import parse as parse_metric
+from aal_engine.measure.retrieval.metrics import parse as parse_metric
 from aal_engine.store.case import CaseReader, Points
 from aal_engine.store.json_text import JSONProblem, decode
 from aal_engine.store.schema import conforms

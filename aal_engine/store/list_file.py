@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from aal_engine.errors import InputError
-from aal_engine.measure.columns import Columns
-from aal_engine.measure.ids import text
+from aal_engine.measure.retrieval.columns import Columns
+from aal_engine.measure.retrieval.ids import text
 from aal_engine.store.json_text import named
 from aal_engine.store.output import RowReader
 from aal_engine.store.parquet_run import MAGIC, is_wide, list_columns, read_parquet_run

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from aal_engine.errors import Fault, InputError
-from aal_engine.measure.columns import Columns, parts
 from aal_engine.measure.golden import Case
-from aal_engine.measure.judged import Judged, Qrels
-from aal_engine.measure.list_digest import ListDigest
-from aal_engine.measure.reading import judge_columns
+from aal_engine.measure.retrieval.columns import Columns, parts
+from aal_engine.measure.retrieval.judged import Judged, Qrels
+from aal_engine.measure.retrieval.list_digest import ListDigest
+from aal_engine.measure.retrieval.reading import judge_columns
 from aal_engine.store.list_file import ListFile, list_file
 from aal_engine.store.predicate import predicate
 from aal_engine.store.read_ahead import read_ahead

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from aal_engine.errors import InputError
-from aal_engine.measure.ids import packed
+from aal_engine.measure.retrieval.ids import packed
 from aal_engine.store.read_ahead import map_ahead
 from aal_engine.store.text_file import BOM, MAX_LINE, FaultList, read_lines
 from aal_engine.store.trec import trec_rows

@@ -16,13 +16,13 @@ import resource
 import time
 from collections.abc import Callable, Sequence
 
-from aal_engine.measure.answer import judge_answer
+from aal_engine.measure.answer.counts import judge_answer
+from aal_engine.measure.answer.prose import Prose
+from aal_engine.measure.answer.source import Sources
 from aal_engine.measure.golden import Case, CitationStyle
-from aal_engine.measure.language import ENGLISH, words
 from aal_engine.measure.point import parse_claim, parse_point
-from aal_engine.measure.prose import Prose
 from aal_engine.measure.run import Output, Passage
-from aal_engine.measure.source import Sources
+from aal_engine.measure.text.language import ENGLISH, words
 
 WORDS = sorted(
     words(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from aal_engine.measure.answer import judge_answer
+from aal_engine.measure.answer.counts import judge_answer
 from aal_engine.measure.golden import Case, CitationStyle
 from aal_engine.measure.point import parse_claim, parse_point
 from aal_engine.measure.run import Output, Passage

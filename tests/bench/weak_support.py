@@ -23,8 +23,8 @@ from statistics import median
 
 import numpy as np
 
-from aal_engine.measure.claims import Support
-from aal_engine.measure.examination import examine
+from aal_engine.measure.answer.claims import Support
+from aal_engine.measure.answer.examination import examine
 from aal_engine.measure.golden import Case, CitationStyle
 from aal_engine.measure.run import Output, Passage
 

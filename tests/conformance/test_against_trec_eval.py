@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aal_engine.errors import InputError
-from aal_engine.measure.judged import judge
-from aal_engine.measure.reading import judge_columns
-from aal_engine.measure.retrieval import retrieval_metric
+from aal_engine.measure.retrieval.judged import judge
+from aal_engine.measure.retrieval.metrics import retrieval_metric
+from aal_engine.measure.retrieval.reading import judge_columns
 
 NAMES = {
     "map": "map",

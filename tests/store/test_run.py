@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from aal_engine.canonical import digest
 from aal_engine.errors import InputError
-from aal_engine.measure.citation import markers
+from aal_engine.measure.answer.citation import markers
+from aal_engine.measure.answer.source import Sources
 from aal_engine.measure.golden import CitationStyle
-from aal_engine.measure.markup import read_markup
 from aal_engine.measure.run import Output, Passage, outputs_digest
-from aal_engine.measure.source import Sources
+from aal_engine.measure.text.markup import read_markup
 from aal_engine.store.run import load_run
 
 MARK = "MARKER"

@@ -1,0 +1,1 @@
+"""What was retrieved: the ranks of the judged documents, and every metric that follows from them."""

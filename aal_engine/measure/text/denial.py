@@ -1,0 +1,149 @@
+"""Whether a sentence denies what it mentions: negators in the clause, and verdicts on it.
+
+In the manner of NegEx (Chapman et al., 2001): a negator reaches forward within its clause and not
+far, rows of words that only look like a denial (`not only`, `no doubt`) are none, and two denials
+cancel. In doubt a mention is taken for asserted, so that no forbidden claim is let through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from aal_engine.measure.text.language import Language, Words
+from aal_engine.measure.text.line import CLAUSE, COMMA, Line
+
+REACH: Final = 1
+"""How many content words may stand between a negator and what it denies, or the clause it is about
+(`it is not true that`)."""
+
+REACH_OVER: Final = 6
+"""How many may stand between the start of that clause and what is denied in it."""
+
+AFTER: Final = 3
+"""How many tokens behind the mention a verdict on it (`... is a myth`) may start."""
+
+LEAD: Final = 3
+"""How many tokens a word may stand behind the one that makes it a negator (`ne ... plus`)."""
+
+LOOK_BACK: Final = 40
+"""How many tokens before the mention are read."""
+
+LONGEST_ROW: Final = 4
+"""How many words the longest harmless row of any language has."""
+
+LISTED: Final = 3
+"""How many tokens an item of a list has that a denial is carried over."""
+
+
+def is_denied(line: Line, first: int, last: int, language: Language) -> bool:
+    """Return whether the clause around the tokens from `first` to before `last` denies them.
+
+    >>> from aal_engine.measure.text.language import ENGLISH
+    >>> from aal_engine.measure.text.normal import tokens
+    >>> text = "It was **not** owner-ratified."
+    >>> is_denied(Line(text, tokens(text)), 3, 5, ENGLISH)
+    True
+    """
+    if _denying(language).isdisjoint(line.tokens[max(0, first - LOOK_BACK) : last + LOOK_BACK]):
+        return False
+    before = _denials_before(line, first, last, language)
+    return (before + _denials_after(line, last, language)) % 2 == 1
+
+
+@lru_cache(maxsize=256)
+def _denying(language: Language) -> Words:
+    """Return the words of which a denial has one."""
+    return language.negators | language.led | language.deniers
+
+
+def _is_negator(tokens: Sequence[str], place: int, language: Language) -> bool:
+    word = tokens[place]
+    if word in language.led:
+        return not language.leads.isdisjoint(tokens[max(0, place - LEAD) : place])
+    return word in language.negators
+
+
+def _denials_before(line: Line, first: int, last: int, language: Language) -> int:
+    """Count the denials before a mention in its clause that reach it."""
+    tokens = line.words
+    if tuple(tokens[max(0, first - 2) : first]) in language.comparisons:
+        return 0
+    negators = verdicts = between = 0
+    over = False
+    for place in range(first - 1, max(-1, first - 1 - LOOK_BACK), -1):
+        word = tokens[place]
+        if between > REACH_OVER or (over and between > REACH):
+            break
+        if word in language.breaks or _is_cut(line, place + 1, first, last, language):
+            break
+        if _is_negator(tokens, place, language):
+            reach = 0 if word in language.short else REACH
+            if between <= reach and not _is_harmless(tokens, place, language):
+                negators += 1
+                # `neither ... nor` denies once; of more than two nobody knows what they deny.
+                if word in language.joins or negators > 1:
+                    break
+        elif over and word in language.deniers:
+            verdicts += 1
+        elif not over and word in language.complements:
+            over, between = True, 0
+        elif not over and word in language.reporting:
+            over, between = True, 1
+        elif word not in language.function_words:
+            between += 1
+    return (min(negators, 1) if language.concord else negators) + verdicts
+
+
+def _is_cut(line: Line, place: int, first: int, last: int, language: Language) -> bool:
+    """Return whether the clause of a mention starts at a place before it."""
+    cut = line.cuts[place]
+    return cut == CLAUSE or (cut == COMMA and not _is_carried(line, place, first, last, language))
+
+
+def _is_carried(line: Line, place: int, first: int, last: int, language: Language) -> bool:
+    """Return whether what is before a comma reaches over it: into `, dass ...` or along a list."""
+    tokens = line.words
+    if place < first and tokens[place] in language.complements:
+        return True
+    if first - place > LISTED:
+        return False
+    joined = (*tokens[place : first + 1], *tokens[last : last + LISTED + 2])
+    return not language.joins.isdisjoint(joined)
+
+
+def _is_harmless(tokens: Sequence[str], place: int, language: Language) -> bool:
+    """Return whether a negator is part of a row of words that denies nothing."""
+    for start in range(max(0, place - LONGEST_ROW + 1), place + 1):
+        ahead = tuple(tokens[start : start + LONGEST_ROW])
+        for row in language.harmless.get(ahead[:2], ()):
+            if start + len(row) > place and ahead[: len(row)] == row:
+                return True
+    return False
+
+
+def _denials_after(line: Line, last: int, language: Language) -> int:
+    """Count the denials in a verdict behind a mention: `is a myth`, `is not true`, `it is not`."""
+    tokens = line.words
+    end = last
+    while end < len(tokens) and end < last + LOOK_BACK:
+        if line.cuts[end] or tokens[end] in language.breaks:
+            break
+        end += 1
+    for copula in range(last, min(last + AFTER, end)):
+        if tokens[copula] in language.copulas:
+            break
+    else:
+        return 0
+    denials = 0
+    for place in range(copula + 1, end):
+        if _is_negator(tokens, place, language):
+            denials += 1
+        elif tokens[place] in language.deniers:
+            return denials + 1
+        elif tokens[place] in language.affirmers:
+            return denials
+        elif tokens[place] not in language.function_words and tokens[place] not in language.fillers:
+            return 0
+    return denials
