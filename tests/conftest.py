@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from postgres import postgres as postgres
 
 # A busy machine is slow now and then, which says nothing of the code.
 settings.register_profile("steady", deadline=None)
