@@ -75,6 +75,8 @@ Examples:
   aal ledger show --last 10
 
   aal ledger show --kind decision --kind rollback --format json
+
+  aal ledger show --agent docs-agent --family gpt
 """
 
 
@@ -285,11 +287,31 @@ def show(
         list[str] | None,
         typer.Option(help="Kind of entries to show; repeatable.", callback=_known_kinds),
     ] = None,
+    agent: Annotated[str | None, typer.Option(help="Entries of this agent.")] = None,
+    pack: Annotated[str | None, typer.Option(help="Entries of this pack.")] = None,
+    version: Annotated[str | None, typer.Option(help="Entries of this version.")] = None,
+    family: Annotated[
+        str | None, typer.Option(help="Decisions with a record of this model family.")
+    ] = None,
+    decision: Annotated[
+        str | None, typer.Option(help="Entries that name this decision's digest.")
+    ] = None,
     last: Annotated[int | None, typer.Option(min=1, help="Show only the last so many.")] = None,
     format: Format = "text",  # noqa: A002 the option's name
 ) -> None:
     """Show entries."""
-    entries = act.read(ledger, kinds=kind or (), last=last)
+    # Not at the top: no other command here needs a database.
+    from aal_engine.service.ledger_reader import Filters, LedgerReader
+
+    asked = Filters(
+        kinds=tuple(kind or ()),
+        agent=agent,
+        pack=pack,
+        version=version,
+        family=family,
+        decision=decision,
+    )
+    entries = LedgerReader(ledger).entries(asked, limit=last or -1)[::-1]
     if format == "json":
         say("".join(_line(entry) for entry in entries))
     elif entries:

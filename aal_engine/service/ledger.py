@@ -1,10 +1,9 @@
-"""Acts on the release ledger that a person asks for by name: start it, verify it, read it."""
+"""Acts on the release ledger that a person asks for by name: start it, sign it, verify it."""
 
 from __future__ import annotations
 
 import base64
-from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -250,21 +249,3 @@ def checked(folder: Path) -> str:
         LedgerError: as in `verify`.
     """
     return told(verify(folder))
-
-
-def read(folder: Path, *, kinds: Collection[str] = (), last: int | None = None) -> list[Entry]:
-    """Return entries in order: those of the named kinds, and of these the last so many.
-
-    The chain is verified on the way, without form and meaning.
-
-    Raises:
-        LedgerError: as in `verify`.
-    """
-    found: deque[Entry] = deque(maxlen=last)
-
-    def keep(entry: Entry) -> None:
-        if not kinds or entry.kind in kinds:
-            found.append(entry)
-
-    Ledger.open(folder).audit(strict=False, meaning=keep)
-    return list(found)

@@ -28,6 +28,15 @@ class Audit:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """How far the log was verified: the head, the place after its last line, and that line."""
+
+    head: Head
+    end: Place
+    last: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """An open ledger between two appends: its folder, its log, and how far that reaches.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from aal_engine.decide.ledger import Head
 from aal_engine.errors import InputError
@@ -26,11 +27,8 @@ def load_state(path: Path) -> Head | None:
     faults.settle()
     try:
         told = json.loads(text or "")
-        edge = tuple(bytes.fromhex(each) for each in told["edge"])
-        head = Head(told["origin"], told["size"], bytes.fromhex(told["leaf"]), edge, told["at"])
-        if told["format"] != FORMAT or head.size.bit_count() != len(edge):
-            raise ValueError
-        if {len(each) for each in (head.leaf, *edge)} != {32} or head.size < 1:
+        head = read_head(told)
+        if told["format"] != FORMAT:
             raise ValueError
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError.at(
@@ -47,12 +45,33 @@ def save_state(path: Path, head: Head) -> None:
     Raises:
         WriteError: it could not be written.
     """
-    told = {
-        "format": FORMAT,
+    told = {"format": FORMAT, **told_head(head)}
+    write_atomic(path, json.dumps(told, indent=2).encode() + b"\n")
+
+
+def told_head(head: Head) -> dict[str, Any]:
+    """Return a head as JSON holds it."""
+    return {
         "origin": head.origin,
         "size": head.size,
         "leaf": head.leaf.hex(),
         "edge": [each.hex() for each in head.edge],
         "at": head.at,
     }
-    write_atomic(path, json.dumps(told, indent=2).encode() + b"\n")
+
+
+def read_head(told: Any) -> Head:
+    """Return the head that JSON tells.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it tells none.
+    """
+    edge = tuple(bytes.fromhex(each) for each in told["edge"])
+    if not isinstance(told["origin"], str) or not isinstance(told["at"], str):
+        raise TypeError
+    head = Head(told["origin"], told["size"], bytes.fromhex(told["leaf"]), edge, told["at"])
+    if head.size < 1 or head.size.bit_count() != len(edge):
+        raise ValueError
+    if {len(each) for each in (head.leaf, *edge)} != {32}:
+        raise ValueError
+    return head

@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -41,22 +40,13 @@ from aal_engine.errors import (
     file_name,
 )
 from aal_engine.store import checkpoint, lock, log
-from aal_engine.store.audit import Audit, Rules, View, followed
+from aal_engine.store.audit import Audit, Rules, Seen, View, followed
 from aal_engine.store.ledger_folder import furnish, make, opened, set_aside
-from aal_engine.store.log import Extent, Place, Reading
+from aal_engine.store.log import Extent, Line, Reading
 from aal_engine.store.mount import refuse_network
 
 READER_WAIT = 2.0
 NO_PINS: Mapping[int, bytes] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """How far this process has verified the log, and the line it ended with."""
-
-    head: Head
-    end: Place
-    last: bytes
 
 
 class Ledger:
@@ -73,7 +63,7 @@ class Ledger:
         self._origin = origin
         self._network = network  # or found not to be one
         self._wait = wait
-        self._seen: _Seen | None = None
+        self._seen: Seen | None = None
 
     @classmethod
     def open(
@@ -171,6 +161,43 @@ class Ledger:
         """Verify the ledger from its genesis and return its head: `audit` in short."""
         return self.audit(strict=strict, meaning=meaning).head
 
+    def follow(self, seen: Seen | None, each: Meaning) -> Seen | None:
+        """Verify what was added after `seen`, give `each` its entries, and return how far that is.
+
+        The chain alone is verified, from the genesis on where `seen` is None. Returns None where
+        the log no longer holds what was seen: it was cut, written anew, or is another one.
+
+        Raises:
+            ChainBroken: what was added does not follow.
+            LedgerUnreadable: the ledger cannot be opened.
+        """
+        told = Rules(strict=False, meaning=each)
+        with self._reading() as view:
+            if seen is None:
+                reading = Reading(view.entries, view.reach)
+                head = self._verified(view.root, reading, told)
+            elif not log.holds(view.entries, view.reach, seen.end, seen.last):
+                return None
+            else:
+                reading = Reading(view.entries, view.reach, seen.end, seen.head.size)
+                head = told.hold(reading, {}, seen.head)
+                if head == seen.head:
+                    return seen
+            return Seen(head, reading.end, reading.last)
+
+    def pick(self, lines: Sequence[Line]) -> list[Entry]:
+        """Return the entries of these lines, read where they stand.
+
+        Raises:
+            ChainBroken: a line is not the one that was verified there.
+            LedgerUnreadable: the ledger cannot be opened.
+        """
+        with self._reading() as view:
+            return [
+                parse(raw, line.seq, strict=False, leaf=line.leaf)
+                for line, raw in zip(lines, log.picked(view.entries, lines), strict=True)
+            ]
+
     def append(
         self,
         kind: str,
@@ -224,7 +251,7 @@ class Ledger:
             if after != head:
                 _require_same(expected, head)
                 end = log.append(entries, reach, [entry.line for entry in new], head.size)
-                self._seen = _Seen(after, end, new[-1].line)
+                self._seen = Seen(after, end, new[-1].line)
         return result
 
     def leaves(self) -> list[bytes]:
@@ -311,7 +338,7 @@ class Ledger:
             reading = Reading(entries, reach, seen.end, seen.head.size)
             head = rules.verify(reading, trusted=seen.head, strict=False)
             if head != seen.head:
-                self._seen = _Seen(head, reading.end, reading.last)
+                self._seen = Seen(head, reading.end, reading.last)
         else:
             reading = Reading(entries, reach)
             head = self._verified(root, reading, Rules(strict=False))
@@ -337,7 +364,7 @@ class Ledger:
         head = told.hold(chain(() if first is None else (first,), lines), {**own, **seen})
         if stated is not None and stated.origin != head.origin:
             raise ChainBroken(0, "the ledger's checkpoint is of another ledger")
-        self._seen = _Seen(head, reading.end, reading.last)
+        self._seen = Seen(head, reading.end, reading.last)
         return head
 
     def _absent(self) -> LedgerUnreadable:

@@ -13,11 +13,13 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 
 from aal_engine.decide.entry import MAX_LINE
+from aal_engine.decide.merkle import leaf_hash
 from aal_engine.errors import AppendRefused, ChainBroken, LedgerUnreadable
 
 NAME = "log"
@@ -41,6 +43,19 @@ class Place:
 
     segment: int
     offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that was verified: its number, where it starts in its segment, its bytes, its leaf.
+
+    `length` is without the line feed; `leaf` is the line's hash, 32 bytes.
+    """
+
+    seq: int
+    offset: int
+    length: int
+    leaf: bytes
 
 
 def segment_name(number: int) -> str:
@@ -176,6 +191,25 @@ def holds(log: int, reach: Extent, end: Place, line: bytes) -> bool:
         return start >= 0 and os.pread(segment, len(line) + 1, start) == line + b"\n"
     finally:
         os.close(segment)
+
+
+def picked(log: int, lines: Iterable[Line]) -> Iterator[bytes]:
+    """Yield the bytes of lines that were verified before.
+
+    Raises:
+        ChainBroken: another line stands there now.
+        LedgerUnreadable: a segment cannot be opened.
+    """
+    for number, group in groupby(lines, key=lambda line: line.seq // LINES):
+        segment = open_segment(log, number, os.O_RDONLY)
+        try:
+            for line in group:
+                raw = os.pread(segment, line.length, line.offset)
+                if leaf_hash(raw) != line.leaf:
+                    raise ChainBroken(line.seq, "is not what was verified before: it was changed")
+                yield raw
+        finally:
+            os.close(segment)
 
 
 def append(log: int, reach: Extent, lines: Sequence[bytes], seq: int) -> Place:
