@@ -16,6 +16,7 @@ DOORS = {
     "compare": "Say what differs between evaluations, how surely, and which cases moved.",
     "demo": "Show the whole path on the bundled pack: evaluate, gate, block, release, verify.",
     "evaluate": "Score a run against a pack's golden sets.",
+    "explain": "Show what decided the verdicts on one case: the one door that shows text.",
     "gate": "Turn an evaluation into one decision, recorded in the ledger.",
     "golden": "Validate, show, import and compare golden sets.",
     "ledger": "Start, verify and read the release ledger.",

@@ -274,6 +274,14 @@ ANSWER: Mapping[str, Callable[[Case, AnswerCounts | None], float]] = {
 }
 
 
+def answer_values(case: Case, counts: AnswerCounts | None) -> dict[str, float]:
+    """Return every answer metric of one output, NaN where it does not apply.
+
+    `counts` is None where there is no answer.
+    """
+    return {name: ANSWER[name](case, counts) for name in ANSWER_METRICS}
+
+
 _SCORERS: Mapping[Kind, Callable[[GoldenSet, Sequence[Row], Callable[[int], None]], Measured]] = {
     "retrieval": _retrieval,
     "answers": _answers,

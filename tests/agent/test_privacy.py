@@ -104,6 +104,11 @@ def test_the_whole_path_writes_no_text(folder, claims):
         done = doors.call("ledger", folder, *arguments)
         assert done.returncode == 0
         assert_clean(done, folder)
+    for form in ("text", "json"):
+        run = ("--run", str(folder / "run.jsonl"), "--pack", str(folder / "support"))
+        done = doors.call("explain", folder, "case-1", *run, "--format", form)
+        assert done.returncode == 0, done.stderr
+        assert_clean(done, folder)
     for arguments in (("validate", "support"), ("show", "support"), ("diff", "support", "support")):
         for form in ("text", "json"):
             done = doors.call("golden", folder, *arguments, "--format", form)
