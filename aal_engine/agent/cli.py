@@ -18,7 +18,7 @@ DOORS = {
     "evaluate": "Score a run against a pack's golden sets.",
     "explain": "Show what decided the verdicts on one case: the one door that shows text.",
     "gate": "Turn an evaluation into one decision, recorded in the ledger.",
-    "golden": "Validate, show, import and compare golden sets.",
+    "golden": "Validate, lint, show, import and compare golden sets.",
     "ledger": "Start, verify and read the release ledger.",
 }
 

@@ -1,4 +1,4 @@
-"""`aal golden`: validate, show, import and compare golden sets."""
+"""`aal golden`: validate, lint, show, import and compare golden sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from aal_engine.agent import golden_import
-from aal_engine.agent.golden_view import compared, described, heading, inspected, lines
+from aal_engine.agent.golden_view import compared, described, heading, inspected, lines, linted
 from aal_engine.agent.terminal import run as run_door
 from aal_engine.agent.terminal import say, tell
 from aal_engine.errors import MAX_FAULTS_SHOWN, InputError
@@ -20,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Validate, show, import and compare golden sets.",
+    help="Validate, lint, show, import and compare golden sets.",
 )
 app.add_typer(golden_import.app, name="import")
 
@@ -34,6 +34,20 @@ Exits with 0 if every pack can be used, warnings or not, and with 2 if one canno
 \b
 Example:
   aal golden validate golden_sets/*
+"""
+
+LINT = """Warn of what keeps a valid pack from telling a good agent from a bad one.
+
+Points that the question itself meets, claims that the required points make, points that no passage
+of the corpus has, documents that the corpus lacks, questions asked twice, a language without
+tables, ids that answers cannot cite, and sets too small for the tolerance.
+
+Exits with 0, warnings or not; with --strict, 1 if there is one. A pack that is not valid exits
+with 2.
+
+\b
+Example:
+  aal golden lint golden_sets/handbook --strict
 """
 
 SHOW = """Show what a pack holds: its suites, counts, slices and digests, and the ids of its cases.
@@ -62,6 +76,38 @@ def validate(packs: Packs, format: Format = "text") -> None:  # noqa: A002 the o
             _tell_inspected(_name(number, one), one)
     if any(one.faults for one in found):
         raise typer.Exit(2)
+
+
+@app.command(help=LINT)
+def lint(
+    pack: Annotated[Path, typer.Argument(help="Folder of a pack.")],
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            help="The passages that answers can come from, as JSON Lines with an id and a text. "
+            "Default: corpus.jsonl of the pack's folder, if it is there."
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="How far a metric may fall between releases.", min=0.001, max=1)
+    ] = 0.05,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 on any warning.")] = False,
+    format: Format = "text",  # noqa: A002 the option's name
+) -> None:
+    """Warn of what keeps a valid pack from telling a good agent from a bad one."""
+    # Not at the top: no other command needs the rules of answers.
+    from aal_engine.service.lint import lint as lint_pack
+
+    found = lint_pack(pack, corpus=corpus, tolerance=tolerance)
+    if format == "json":
+        say(_json(linted(found)))
+    else:
+        for doubt in found.warnings:
+            tell(f"warning: {doubt}")
+        looked = "no corpus" if found.passages is None else f"{found.passages} passages"
+        say(f"pack {found.pack}: {found.cases} cases, {looked}, {len(found.warnings)} warnings\n")
+    if strict and found.warnings:
+        raise typer.Exit(1)
 
 
 @app.command(help=SHOW)

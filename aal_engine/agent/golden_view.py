@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aal_engine.errors import Fault, shown
 from aal_engine.measure.golden import GoldenSet, Pack
 from aal_engine.service.golden import Difference, Inspected
+
+if TYPE_CHECKING:
+    from aal_engine.service.lint import Linted
 
 
 def inspected(number: int, one: Inspected) -> dict[str, Any]:
@@ -23,6 +26,16 @@ def inspected(number: int, one: Inspected) -> dict[str, Any]:
         },
         "errors": [_told(fault) for fault in one.faults],
         "warnings": [_told(doubt) for doubt in one.warnings],
+    }
+
+
+def linted(found: Linted) -> dict[str, Any]:
+    """Return as JSON what keeps a pack from telling agents apart."""
+    return {
+        "pack": found.pack,
+        "cases": found.cases,
+        "passages": found.passages,
+        "warnings": [_told(doubt) for doubt in found.warnings],
     }
 
 

@@ -31,6 +31,7 @@ EXACT = 12
 STEP = 256
 SCALE = 2.0**24
 SHOWN = 6
+MOST_CASES = 2**24
 
 _NORMAL = NormalDist()
 
@@ -201,7 +202,11 @@ def detectable_drop(differences: Floats) -> float:
     moved = differences[differences != 0]
     step = math.fsum(np.abs(moved).tolist()) / len(moved) if len(moved) else 1.0
     rose, fell = (math.fsum((side**2).tolist()) for side in (moved[moved > 0], moved[moved < 0]))
-    noise = 2 * min(rose, fell) / n
+    return _least_shown(n, 2 * min(rose, fell) / n, step)
+
+
+def _least_shown(n: int, noise: float, step: float) -> float:
+    """Return the smallest drop that n pairs show, of which noise and drops move each by `step`."""
     level, power = _NORMAL.inv_cdf((1 + CONFIDENCE) / 2), _NORMAL.inv_cdf(POWER)
 
     def shown(drop: float) -> bool:
@@ -214,6 +219,30 @@ def detectable_drop(differences: Floats) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if shown(middle) else (middle, high)
     return _shown(high)
+
+
+def smallest_drop(n: int) -> float:
+    """Return the drop that n pairs show with 80% power at best, where nothing else differs.
+
+    >>> smallest_drop(50), smallest_drop(200)
+    (0.149717, 0.038784)
+    """
+    return _least_shown(n, 0.0, 1.0) if n else 1.0
+
+
+def cases_for(drop: float) -> int:
+    """Return how many cases a set needs at the least to show a drop, see `smallest_drop`.
+
+    >>> cases_for(0.05)
+    155
+    """
+    low, high = 1, 2
+    while high < MOST_CASES and smallest_drop(high) > drop:
+        low, high = high, high * 2
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if smallest_drop(middle) <= drop else (middle + 1, high)
+    return high
 
 
 def zero_event_bound(n: int) -> float:

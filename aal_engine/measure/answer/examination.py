@@ -99,8 +99,8 @@ def examine(case: Case, output: Output, citations: CitationStyle, language: str)
         structured=structured,
         roles=roles,
         statements=statements,
-        required=tuple(_required(point, prose) for point in case.must_mention),
-        forbidden=tuple(_forbidden(claim, prose) for claim in case.must_not_claim),
+        required=tuple(required(point, prose) for point in case.must_mention),
+        forbidden=tuple(forbidden(claim, prose) for claim in case.must_not_claim),
     )
 
 
@@ -176,7 +176,8 @@ def _sources(
     return list(documents.values())
 
 
-def _required(point: Point, prose: Prose) -> Required:
+def required(point: Point, prose: Prose) -> Required:
+    """Return whether an answer meets a point, and by what."""
     found = {id(leaf): hits(leaf, prose) for leaf in leaves(point)}
 
     def meets(leaf: Leaf) -> bool:
@@ -185,7 +186,8 @@ def _required(point: Point, prose: Prose) -> Required:
     return Required(point, holds(point, meets), tuple(chain.from_iterable(found.values())))
 
 
-def _forbidden(claim: Claim, prose: Prose) -> Forbidden:
+def forbidden(claim: Claim, prose: Prose) -> Forbidden:
+    """Return whether an answer makes a claim under the claim's settings, and by what."""
     found = {id(leaf): hits(leaf, prose) for leaf in leaves(claim.point)}
     if not holds(claim.point, lambda leaf: bool(found[id(leaf)])):
         return Forbidden(claim, made=False, hits=())
