@@ -7,6 +7,8 @@ AalError                      2  400
   MissingExtra                2  501   this needs an extra that is not installed
   NotFound                    2  404   nothing has this name
   Conflict                    2  409   the state forbids what was asked
+    StaleClaim                2  409   another runner leads or holds this by now
+  RegistryUnavailable         2  503   the registry's database does not answer
   RemoteError                 2  502   an index, agent, target or notifier did not answer as it should
   LedgerError                 3  409
     ChainBroken               3  409   the stored log is not what was appended
@@ -161,6 +163,16 @@ class Conflict(AalError):
     """What was asked for contradicts the present state; nothing was changed."""
 
     http_status = 409
+
+
+class StaleClaim(Conflict):
+    """Another runner leads, or holds this exam, by now; nothing was recorded."""
+
+
+class RegistryUnavailable(AalError):
+    """The registry's database does not answer, or is busy for too long."""
+
+    http_status = 503
 
 
 class RemoteError(AalError):

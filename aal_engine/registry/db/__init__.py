@@ -1,0 +1,1 @@
+"""The registry's database: SQLite embedded, or PostgreSQL for several workers."""

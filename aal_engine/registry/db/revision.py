@@ -1,0 +1,3 @@
+"""The newest revision of the schema."""
+
+HEAD = "0001"

@@ -1,0 +1,1 @@
+"""The registry's values: agents, suites, runs, results, accounts."""
