@@ -68,7 +68,7 @@ def test_every_command_in_the_readme_is_one_that_the_doors_know(command):
 
     _, door, *arguments = command
     group = typer.main.get_command(import_module(f"aal_engine.agent.{door}").app)
-    if hasattr(group, "commands") and arguments and not arguments[0].startswith("-"):
+    while hasattr(group, "commands") and arguments and not arguments[0].startswith("-"):
         group = group.commands[arguments.pop(0)]
     known = {name for parameter in group.params for name in parameter.opts}
     assert {part for part in arguments if part.startswith("--")} <= known

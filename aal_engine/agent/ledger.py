@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from aal_engine.agent import ledger_proof, ledger_sign
 from aal_engine.agent.terminal import run as run_door
 from aal_engine.agent.terminal import say, tell
 from aal_engine.canonical import JSON
@@ -19,6 +20,7 @@ from aal_engine.decide.ledger import DEFAULT_ORIGIN
 from aal_engine.errors import ChainBroken, file_name
 from aal_engine.service import ledger as act
 from aal_engine.service.clock import moment
+from aal_engine.service.signing import public_key
 
 EXITS = {
     0: "verified",
@@ -45,17 +47,22 @@ Format = Annotated[Literal["text", "json"], typer.Option(help="How to tell the r
 INIT = """Start a ledger: an empty log with its first entry.
 
 The gate does this too, on its first decision. Start it by hand to give it an origin of your own: a
-name that no other ledger has, such as a path below a domain of yours.
+name that no other ledger has, such as a path below a domain of yours. With --key the first entry
+names who may sign; with --after it holds the last checkpoint of the ledger that this one goes on from.
 
-Example:
+Examples:
 
-  aal ledger init --origin example.com/release-ledger
+  aal ledger init --origin example.com/release-ledger --key ledger.key
+
+  aal ledger init --ledger next --origin example.com/next --after ledger
 """
 
 VERIFY = f"""Verify the ledger offline, from its files alone.
 
 Every entry must be chained to the one before it, stand at its place in canonical form, and follow
-from the entries before it: verdicts from their checks, baselines from releases.
+from the entries before it: verdicts from their checks, baselines from releases. With --policy a key
+that you trust must vouch for it, with --checkpoint it must start with what you saw before, and with
+--state only what was added since the last time is read.
 
 Exit codes:
 {"".join(f"{chr(10)}  {code}  {what}{chr(10)}" for code, what in EXITS.items())}
@@ -84,6 +91,14 @@ Examples:
 def init(
     ledger: Folder = Path("ledger"),
     origin: Annotated[str, typer.Option(help="The ledger's name.")] = DEFAULT_ORIGIN,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="File of a private key that may sign the ledger; repeatable."),
+    ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the ledger of another origin that this one goes on from."),
+    ] = None,
     at: Annotated[
         str | None, typer.Option(help="Time to record, with a zone. Default: now.")
     ] = None,
@@ -93,7 +108,8 @@ def init(
 ) -> None:
     """Start a ledger."""
     now = datetime.now(UTC) if at is None else moment(at)
-    genesis = act.start(ledger, origin, now=now, network=allow_network)
+    vkeys = [public_key(each) for each in key or ()]
+    genesis = act.start(ledger, origin, now=now, vkeys=vkeys, after=after, network=allow_network)
     say(f"started: {file_name(ledger)} holds its first entry, of {genesis.at}\n")
 
 
@@ -150,127 +166,9 @@ def _told(report: act.Report) -> dict[str, JSON]:
         "covered": report.covered,
         "since": report.since,
         "torn": audit.torn,
+        "followed": [each.new for each in report.followed],
         "warnings": [{"entry": seq, "what": what} for seq, what in audit.notices],
     }
-
-
-KEY = """Make a private key in a new file, and print its public key.
-
-Keep the file where nobody reads it who should not sign. The ledger's own key has the ledger's
-origin as its name; a witness's key has a name of the witness's own.
-
-Examples:
-
-  aal ledger key --name example.com/release-ledger --out ledger.key
-
-  aal ledger key --witness --name witness.example/w1 --out witness.key
-"""
-
-CHECKPOINT = """Verify the ledger, then sign its size and root as its latest checkpoint.
-
-Give it to auditors: with it and the public key, a cut or rewritten ledger shows.
-
-Example:
-
-  aal ledger checkpoint --key ledger.key
-"""
-
-WITNESS = """Cosign the latest checkpoint as a witness of the ledger.
-
-A witness signs only what follows from all that it saw before, which it remembers in --state. Give
-it the log's key in --policy, with `quorum none`.
-
-Example:
-
-  aal ledger witness --key witness.key --policy log-key.txt --state witness.json
-"""
-
-PROVE = """Write the proof that an entry is in the ledger, to ship with a release (C2SP tlog-proof).
-
-Example:
-
-  aal ledger prove 7 > release-1.6.6.tlog-proof
-"""
-
-CHECK_PROOF = """Check a proof against the line of an entry, without the ledger.
-
-Example:
-
-  aal ledger check-proof release-1.6.6.tlog-proof --entry entry.json --policy keys.txt
-"""
-
-Key = Annotated[
-    str,
-    typer.Option(envvar="AAL_LEDGER_KEY", show_envvar=True, help="File of the private key."),
-]
-
-
-@app.command(help=KEY)
-def key(
-    name: Annotated[str, typer.Option(help="The key's name.")],
-    out: Annotated[Path, typer.Option(help="New file for the private key.")],
-    witness: Annotated[bool, typer.Option("--witness", help="A witness's key.")] = False,
-    ml_dsa: Annotated[
-        bool, typer.Option("--ml-dsa", help="ML-DSA-44 in place of Ed25519.")
-    ] = False,
-) -> None:
-    """Make a key."""
-    say(act.new_key(out, name, witness=witness, ml_dsa=ml_dsa) + "\n")
-
-
-@app.command(help=CHECKPOINT)
-def checkpoint(
-    key: Annotated[
-        list[str],
-        typer.Option(
-            envvar="AAL_LEDGER_KEY",
-            show_envvar=True,
-            help="File of a private key; repeatable, for old and new keys side by side.",
-        ),
-    ],
-    ledger: Folder = Path("ledger"),
-) -> None:
-    """Sign the ledger."""
-    signed = act.sign(ledger, key, now=datetime.now(UTC))
-    say(f"signed: {signed.size} entries of {signed.origin}\n")
-
-
-@app.command(help=WITNESS)
-def witness(
-    key: Key,
-    policy: Annotated[Path, typer.Option(help="The log's key, as a C2SP tlog-policy.")],
-    state: Annotated[Path, typer.Option(help="File that remembers what this witness saw.")],
-    ledger: Folder = Path("ledger"),
-) -> None:
-    """Cosign the latest checkpoint."""
-    seen = act.cosign(ledger, key, policy, state, now=datetime.now(UTC))
-    say(f"cosigned: {seen.size} entries of {seen.origin}\n")
-
-
-@app.command(help=PROVE)
-def prove(
-    seq: Annotated[int, typer.Argument(help="The entry's number.")],
-    ledger: Folder = Path("ledger"),
-) -> None:
-    """Write an inclusion proof."""
-    say(act.proof(ledger, seq).decode())
-
-
-@app.command("check-proof", help=CHECK_PROOF)
-def check_proof(
-    proof: Annotated[Path, typer.Argument(help="The proof.")],
-    entry: Annotated[Path, typer.Option(help="File with the entry's line, as the log holds it.")],
-    policy: Annotated[Path | None, typer.Option(help="Keys that you trust.")] = None,
-) -> None:
-    """Check an inclusion proof."""
-    stated = act.check_proof(proof, entry, policy)
-    say(f"the entry is in the ledger {stated.origin} of {stated.size} entries\n")
-    if policy is None:
-        tell(
-            "this proves nothing alone: without --policy nobody vouches for that ledger's root, "
-            "and anybody can make one that holds this entry"
-        )
-        raise typer.Exit(5)
 
 
 def _known_kinds(kinds: list[str] | None) -> list[str] | None:
@@ -332,6 +230,10 @@ def _line(entry: Entry) -> str:
 
 def _json(told: Mapping[str, JSON]) -> str:
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+
+
+for group in (ledger_sign, ledger_proof):
+    app.add_typer(group.app)
 
 
 def main() -> None:

@@ -59,9 +59,15 @@ def genesis_prev(origin: str) -> str:
     return hashlib.sha256(f"aal-ledger/v1\n{origin}\n".encode()).hexdigest()
 
 
-def genesis_body(origin: str, vkeys: Sequence[str] = ()) -> dict[str, JSON]:
-    """Return the body of the first entry: the hash in use, the origin, the keys that may sign."""
-    return {"hash": "sha-256", "origin": origin, "vkeys": list(vkeys)}
+def genesis_body(
+    origin: str, vkeys: Sequence[str] = (), previous: Mapping[str, JSON] | None = None
+) -> dict[str, JSON]:
+    """Return the body of the first entry: the hash in use, the origin, the keys that may sign.
+
+    `previous` is the checkpoint of the ledger of another origin that this one goes on from.
+    """
+    body: dict[str, JSON] = {"hash": "sha-256", "origin": origin, "vkeys": list(vkeys)}
+    return body if previous is None else {**body, "previous": previous}
 
 
 def empty(origin: str) -> Head:

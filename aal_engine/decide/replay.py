@@ -3,31 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from aal_engine.decide.audit import contradictions
 from aal_engine.decide.decision import CHECKS, DECISION_SCHEMA, Check
 from aal_engine.decide.entry import Entry
+from aal_engine.decide.keyring import Keyring
 from aal_engine.decide.release import AgentKey, Key, Recorded, Release, Scored, released
 from aal_engine.errors import ChainBroken, InputError
 from aal_engine.measure.metric import FLOORS, metric
 from aal_engine.measure.record import Mean
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that the meaning of later entries depends on: where one replay ends, another goes on.
+
+    `parts` are the bodies of a decision of which the last parts are still to come.
+    """
+
+    keys: Keyring = Keyring()  # noqa: RUF009 it is frozen
+    releases: Mapping[AgentKey, Release] = field(default_factory=dict)
+    parts: tuple[Mapping[str, Any], ...] = ()
+
+
 class Replay:
     """Reads a ledger's entries one by one, and knows what is released after the last.
 
+    It starts at the genesis entry, or after the entries that made `known`.
+
     `decisions` are all that were read, `releases` what each agent and pack has released last, and
-    `before` the release that stood when the decision of an entry was made. `unfinished` counts the
-    decisions of which an append that was cut off left only some parts.
+    `before` the release that stood when the decision of an entry was made; `keys` are those that
+    may sign. `unfinished` counts the decisions of which an append that was cut off left only some
+    parts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Known | None = None) -> None:
+        known = known or Known()
         self.decisions: list[Recorded] = []
-        self.releases: dict[AgentKey, Release] = {}
+        self.releases: dict[AgentKey, Release] = dict(known.releases)
         self.before: dict[int, Release | None] = {}
+        self.keys = known.keys
         self.unfinished = 0
-        self._parts: list[Mapping[str, Any]] = []
+        self._parts: list[Mapping[str, Any]] = list(known.parts)
+
+    def known(self) -> Known:
+        """Return what a later replay needs to go on after the last entry."""
+        return Known(self.keys, dict(self.releases), tuple(self._parts))
 
     def __call__(self, entry: Entry) -> None:
         """Take the next entry.
@@ -37,6 +60,8 @@ class Replay:
         """
         if entry.kind != "decision":
             self._abandon()
+            if entry.kind in ("genesis", "key"):
+                self.keys = self.keys.after(entry)
             return
         decision = self._decision(entry)
         if decision is None:

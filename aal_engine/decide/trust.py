@@ -12,7 +12,7 @@ quorum both
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aal_engine.decide.checkpoint import Checkpoint, parse_text
 from aal_engine.decide.key import COSIGNATURE, ED25519, ML_DSA_44, VerifierKey, verifier_key
@@ -41,8 +41,22 @@ class Trust:
     groups: Mapping[str, Group]
     quorum: str
 
+    def following(self, vkeys: Sequence[str]) -> Trust:
+        """Return the trust that holds these keys of logs too."""
+        known = {key.encode() for key in self.logs}
+        more = [verifier_key(vkey) for vkey in dict.fromkeys(vkeys) if vkey not in known]
+        return replace(self, logs=(*self.logs, *more))
+
     def opened(self, raw: bytes) -> Checkpoint:
         """Return the checkpoint of a signed note that these keys vouch for.
+
+        Raises:
+            NoTrustedKey: as in `vouched`.
+        """
+        return self.vouched(raw)[0]
+
+    def vouched(self, raw: bytes) -> tuple[Checkpoint, list[VerifierKey]]:
+        """Return the checkpoint of a signed note, and the log's keys that signed it.
 
         Raises:
             NoTrustedKey: it is malformed, no trusted log signed it, a signature is not good, or
@@ -57,7 +71,8 @@ class Trust:
                 way_out="add its log line to the policy, if you know the key from elsewhere",
             )
         good = verified(note, [*logs, *self.witnesses.values()])
-        if not any(key in logs for key in good):
+        signers = [key for key in good if key in logs]
+        if not signers:
             raise NoTrustedKey("no trusted key of the log signed the checkpoint")
         agreed = {name for name, key in self.witnesses.items() if key in good}
         if not self._agrees(self.quorum, agreed):
@@ -65,7 +80,7 @@ class Trust:
                 f"too few witnesses cosigned the checkpoint of size {checkpoint.size}: "
                 f"the quorum {shown(self.quorum)} is not reached"
             )
-        return checkpoint
+        return checkpoint, signers
 
     def _agrees(self, name: str, agreed: set[str]) -> bool:
         if name == NONE:

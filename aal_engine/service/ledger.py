@@ -1,29 +1,27 @@
-"""Acts on the release ledger that a person asks for by name: start it, sign it, verify it."""
+"""Starting a release ledger, and verifying it."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from aal_engine.decide.checkpoint import Checkpoint, of_head, parse_text
+from aal_engine.canonical import JSON
+from aal_engine.decide.checkpoint import Checkpoint, parse_text
 from aal_engine.decide.entry import Entry
-from aal_engine.decide.key import COSIGNATURE, ED25519, ML_DSA_44, is_name
+from aal_engine.decide.keyring import Keyring, Succession, follow
 from aal_engine.decide.ledger import Head
-from aal_engine.decide.merkle import leaf_hash
 from aal_engine.decide.note import parse
-from aal_engine.decide.proof import prove, read_proof
 from aal_engine.decide.replay import Replay
-from aal_engine.decide.trust import read_trust
-from aal_engine.errors import AppendRefused, ChainBroken, Fault, InputError, NoTrustedKey
+from aal_engine.decide.trust import Trust, read_trust
+from aal_engine.errors import ChainBroken, InputError, NoTrustedKey
 from aal_engine.store.audit import Audit
-from aal_engine.store.audit_state import load_state, save_state
-from aal_engine.store.key_file import load_key
-from aal_engine.store.key_file import new_key as save_new_key
+from aal_engine.store.audit_state import State, load_state, save_state
 from aal_engine.store.ledger import Ledger
-from aal_engine.store.text_file import FaultList, read_whole
+from aal_engine.store.text_file import read_text
 
 BARE = """\
 What this does not show: without a key or a head kept from before, a ledger whose last entries were
@@ -32,13 +30,43 @@ root where nobody who writes the ledger can change them, and compare them next t
 """
 
 
-def start(folder: Path, origin: str, *, now: datetime, network: bool = False) -> Entry:
+def start(
+    folder: Path,
+    origin: str,
+    *,
+    now: datetime,
+    vkeys: Sequence[str] = (),
+    after: Path | None = None,
+    network: bool = False,
+) -> Entry:
     """Start a ledger and return its genesis entry.
 
+    `vkeys` are the public keys that may sign it. `after` is the folder of a ledger of another
+    origin that this one goes on from: its first entry holds that one's last checkpoint.
+
     Raises:
-        LedgerError: there is one already, or the folder cannot be used.
+        LedgerError: there is one already, the folder cannot be used, or the ledger before is
+            broken, or not signed to its end.
     """
-    return Ledger.init(folder, origin, now, network=network)
+    previous = None if after is None else _last_of(after)
+    return Ledger.init(folder, origin, now, vkeys=vkeys, previous=previous, network=network)
+
+
+def _last_of(folder: Path) -> dict[str, JSON]:
+    """Return the checkpoint that ends a ledger, as the genesis entry of the next one holds it."""
+    head = verify(folder).audit.head
+    raw = Ledger.open(folder).checkpoint()
+    if raw is None or parse_text(parse(raw).text).size != head.size:
+        raise NoTrustedKey(
+            "no checkpoint covers the whole of the ledger before",
+            way_out="sign it first: aal ledger checkpoint --key FILE",
+        )
+    return {
+        "origin": head.origin,
+        "size": head.size,
+        "root": base64.b64encode(head.root).decode(),
+        "checkpoint": hashlib.sha256(raw).hexdigest(),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +75,13 @@ class Report:
 
     `covered` is the size of the largest checkpoint that the policy's keys signed, None without a
     policy. `since` is the size at which an earlier verification had ended, 0 for a whole one.
+    `followed` are keys that took over from keys of the policy.
     """
 
     audit: Audit
     covered: int | None = None
     since: int = 0
+    followed: tuple[Succession, ...] = ()
 
     @property
     def uncovered(self) -> int:
@@ -70,10 +100,10 @@ def verify(
 ) -> Report:
     """Verify a ledger: its chain and tree, its lines' form, and what its entries mean.
 
-    With a `policy` (C2SP tlog-policy) the checkpoints have to be signed by its keys. `checkpoint`
-    is one kept from before: the ledger must still start with what it states. `state` is a file
-    that remembers how far all was well: only later entries are read, and their meaning, which
-    needs those before, is left out; it is written anew when all is well.
+    With a `policy` (C2SP tlog-policy) the checkpoints have to be signed by its keys, or by keys that
+    took over from them. `checkpoint` is one kept from before: the ledger must still start with what
+    it states. `state` is a file that remembers how far all was well: only later entries are read,
+    and held against what was known there; it is written anew when all is well.
 
     Raises:
         ChainBroken: it is not what was appended, or an entry does not follow from those before.
@@ -82,151 +112,135 @@ def verify(
         InputError: the policy, the checkpoint or the state cannot be read.
     """
     ledger = Ledger.open(folder)
-    trust = None if policy is None else read_trust(_text(policy), policy.name)
-    known = None if state is None else load_state(state)
-    raws = [] if checkpoint is None else [_text(checkpoint).encode()]
-    own = ledger.checkpoint() if trust is not None else None
-    raws += [] if own is None else [own]
-    if trust is not None and not raws:
-        raise NoTrustedKey(
-            "the ledger is not signed: no key vouches for it",
-            way_out="sign it with: aal ledger checkpoint --key FILE",
-        )
-    stated = [parse_text(parse(raw).text) if trust is None else trust.opened(raw) for raw in raws]
-    if checkpoint is not None and known is not None and stated[0].size < known.size:
+    trust = None if policy is None else read_trust(read_text(policy), policy.name)
+    before = None if state is None else _state(state, meaning=meaning)
+    known = None if before is None else before.head
+    notes = [] if checkpoint is None else [read_text(checkpoint).encode()]
+    stated = [parse_text(parse(raw).text) for raw in notes]
+    if stated and known is not None and stated[0].size < known.size:
         raise InputError.at(
             "is older than the state, before which nothing is read",
             file=checkpoint,
             way_out="verify with one of the two",
         )
-    replay = Replay() if meaning and known is None else None
-    audit = ledger.audit(strict=strict, trusted=known, pins=_pins(stated, known), meaning=replay)
+    own = ledger.checkpoint()
+    kept = ledger.checkpoints(0 if known is None else known.size)
+    replay = Replay(None if before is None else before.known) if meaning else None
+    audit = ledger.audit(
+        strict=strict,
+        trusted=known,
+        pins=_pins([*stated, *_own(kept)]),
+        meaning=replay,
+    )
     if any(each.origin != audit.head.origin for each in stated):
         raise ChainBroken(0, "is the genesis of another ledger than the checkpoint's")
-    if replay is not None:
-        replay.ended()
-        if replay.unfinished:
-            cut = f"decisions before it were cut off while they were written: {replay.unfinished}"
-            audit = replace(audit, notices=(*audit.notices, (audit.head.size, cut)))
+    keys = Keyring() if replay is None else replay.keys
+    followed = () if before is None else before.followed
+    covered = None
+    if trust is not None:
+        followed = _followed(trust, keys, {**kept, **_fresh(own, known)}, followed)
+        trust = trust.following([each.new for each in followed])
+        covered = _covered(trust, keys, notes if own is None else [*notes, own])
     if state is not None:
-        save_state(state, audit.head)
-    covered = None if trust is None else max(each.size for each in stated)
-    return Report(audit, covered, 0 if known is None else known.size)
+        now = None if replay is None else replay.known()
+        save_state(state, State(audit.head, now, followed))
+    return Report(
+        _with_unfinished(audit, replay), covered, 0 if known is None else known.size, followed
+    )
 
 
-def _pins(stated: Sequence[Checkpoint], known: Head | None) -> dict[int, bytes]:
-    """Return the roots to hold the ledger against; what was verified before is not read again."""
+def _state(path: Path, *, meaning: bool) -> State | None:
+    state = load_state(path)
+    if state is not None and meaning and state.known is None:
+        raise InputError.at(
+            "remembers a verification that left meaning out",
+            file=path,
+            way_out="remove it to verify from the first entry on, or pass --no-meaning again",
+        )
+    return state
+
+
+def _pins(stated: Iterable[Checkpoint]) -> dict[int, bytes]:
+    """Return the roots to hold the ledger against."""
     pins: dict[int, bytes] = {}
     for each in stated:
-        if known is not None and each.size < known.size:
-            continue
         if pins.setdefault(each.size, each.root) != each.root:
             raise ChainBroken(each.size - 1, "is in two checkpoints of one size that differ")
     return pins
 
 
-def _text(path: Path) -> str:
-    faults = FaultList(path)
-    text = read_whole(path, faults)
-    faults.settle()
-    return text or ""
+def _own(kept: Mapping[int, bytes]) -> Iterable[Checkpoint]:
+    """Yield what the checkpoints state that the ledger kept by size."""
+    for size, raw in kept.items():
+        try:
+            checkpoint = parse_text(parse(raw).text)
+        except NoTrustedKey:
+            checkpoint = None
+        if checkpoint is None or checkpoint.size != size:
+            raise ChainBroken(max(size - 1, 0), f"checkpoints/{size:012d} was changed")
+        yield checkpoint
 
 
-def new_key(path: Path, name: str, *, witness: bool = False, ml_dsa: bool = False) -> str:
-    """Make a private key in a new file, and return its public key (a vkey).
-
-    Raises:
-        InputError: no key can have this name.
-        WriteError: the file is there already, or cannot be written.
-    """
-    if not is_name(name):
-        raise InputError(Fault("a key's name has no spaces and no plus signs", field="--name"))
-    kind = ML_DSA_44 if ml_dsa else COSIGNATURE if witness else ED25519
-    return save_new_key(path, name, kind).verifier().encode()
+def _fresh(own: bytes | None, known: Head | None) -> dict[int, bytes]:
+    """Return the latest checkpoint by its size, if this verification has seen its root."""
+    size = 0 if own is None else parse_text(parse(own).text).size
+    return {} if own is None or (known is not None and size < known.size) else {size: own}
 
 
-def sign(folder: Path, keys: Sequence[str], *, now: datetime) -> Checkpoint:
-    """Verify a ledger, and sign its size and root as its latest checkpoint.
-
-    Raises:
-        LedgerError: it is broken, or a key cannot sign it.
-    """
-    signers = [load_key(key) for key in keys]
-    head = verify(folder).audit.head
-    Ledger.open(folder).sign(signers, now, head)
-    return of_head(head)
-
-
-def cosign(folder: Path, key: str, policy: Path, state: Path, *, now: datetime) -> Checkpoint:
-    """Cosign the latest checkpoint as a witness: it follows from all that this witness saw before.
-
-    `state` is the witness's own memory; `policy` names the log's key.
-
-    Raises:
-        LedgerError: the ledger is broken, not signed by that key, or not what was seen before.
-    """
-    signer = load_key(key)
-    report = verify(folder, policy=policy, state=state)
-    ledger = Ledger.open(folder)
-    seen = read_trust(_text(policy), policy.name).opened(ledger.checkpoint() or b"")
-    if seen.size != report.audit.head.size:
-        raise AppendRefused(
-            f"{report.uncovered} entries follow the checkpoint; a witness signs whole ledgers",
-            way_out="sign them first: aal ledger checkpoint --key FILE",
-        )
-    ledger.cosign(signer, now, seen)
-    return seen
+def _followed(
+    trust: Trust, keys: Keyring, kept: Mapping[int, bytes], before: Iterable[Succession]
+) -> tuple[Succession, ...]:
+    """Return the keys that took over from trusted ones, then or now; a policy takes trust back."""
+    trusted = {key.encode() for key in trust.logs}
+    followed = []
+    for each in before:
+        if each.old in trusted:
+            trusted.add(each.new)
+            followed.append(each)
+    new = follow(trust.following([each.new for each in followed]), keys, kept)
+    return tuple(dict.fromkeys([*followed, *new]))
 
 
-def proof(folder: Path, seq: int) -> bytes:
-    """Return the inclusion proof of an entry against the latest checkpoint (a tlog-proof).
-
-    Raises:
-        LedgerError: the ledger is broken, nothing is signed, or the entry is not covered.
-    """
-    ledger = Ledger.open(folder)
-    raw = ledger.checkpoint()
-    if raw is None:
+def _covered(trust: Trust, keys: Keyring, notes: Iterable[bytes]) -> int:
+    sizes = []
+    for raw in notes:
+        checkpoint, signers = trust.vouched(raw)
+        keys.require_in_force(checkpoint, signers)
+        sizes.append(checkpoint.size)
+    if not sizes:
         raise NoTrustedKey(
-            "nothing is signed that a proof could lead to",
-            way_out="sign the ledger first: aal ledger checkpoint --key FILE",
+            "the ledger is not signed: no key vouches for it",
+            way_out="sign it with: aal ledger checkpoint --key FILE",
         )
-    ledger.verify(strict=False)
-    size = parse_text(parse(raw).text).size
-    if not 0 <= seq < size:
-        raise InputError(Fault(f"the checkpoint covers entries 0 to {size - 1}", field="SEQ"))
-    return prove(ledger.leaves()[:size], seq, raw).encode()
+    return max(sizes)
 
 
-def check_proof(path: Path, entry: Path, policy: Path | None) -> Checkpoint:
-    """Return the checkpoint that a proof ties an entry's line to.
-
-    Without a policy nobody vouches for that checkpoint.
-
-    Raises:
-        ChainBroken: the proof is not of this line.
-        NoTrustedKey: it is malformed, or the policy's keys do not vouch for its checkpoint.
-    """
-    found = read_proof(_text(path).encode())
-    stated = found.leads_from(leaf_hash(_text(entry).encode().removesuffix(b"\n")))
-    if policy is None:
-        return stated
-    return read_trust(_text(policy), policy.name).opened(found.checkpoint)
+def _with_unfinished(audit: Audit, replay: Replay | None) -> Audit:
+    if replay is None:
+        return audit
+    replay.ended()
+    if not replay.unfinished:
+        return audit
+    cut = f"decisions before it were cut off while they were written: {replay.unfinished}"
+    return replace(audit, notices=(*audit.notices, (audit.head.size, cut)))
 
 
 def told(report: Report, *, meaning: bool = True) -> str:
     """Return what a verification found, in words."""
     audit, head = report.audit, report.audit.head
-    follows = meaning and not report.since
     lines = [
         f"verified: {_entries(head.size)} of {head.origin}, the last of {head.at}",
         f"  root {base64.b64encode(head.root).decode()}",
-        f"  the chain holds{', and each entry follows from those before it' if follows else ''}",
+        f"  the chain holds{', and each entry follows from those before it' if meaning else ''}",
     ]
     if report.since:
-        lines.append(f"  read from entry {report.since} on; what they mean needs a whole reading")
+        lines.append(f"  read from entry {report.since} on; those before were verified earlier")
     if report.covered is not None:
         lines.append(f"  trusted keys vouch for the first {_entries(report.covered)}")
+    lines += [
+        f"warning: a trusted key was followed by {each.new}; add it to your policy"
+        for each in report.followed
+    ]
     lines += [f"warning: entry {seq} {what}" for seq, what in audit.notices]
     if audit.torn:
         lines.append(
@@ -234,7 +248,9 @@ def told(report: Report, *, meaning: bool = True) -> str:
             "nobody was told that it succeeded, and the next append sets them aside"
         )
     if report.uncovered:
-        lines.append(f"uncovered: no signed checkpoint covers the last {report.uncovered} entries")
+        lines.append(
+            f"uncovered: no signed checkpoint covers the last {_entries(report.uncovered)}"
+        )
     return "\n".join(lines) + "\n" + ("" if report.covered is not None else BARE)
 
 

@@ -1,51 +1,83 @@
-"""What an auditor keeps between two verifications: the head up to which all was well."""
+"""What an auditor keeps between two verifications: how far all was well, and what was known there.
+
+A file of JSON. What the meaning of later entries depends on stands in it as one base64 text, in
+MessagePack, held against the types that it is made of when it is read.
+"""
 
 from __future__ import annotations
 
+import base64
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aal_engine.decide.keyring import Succession
 from aal_engine.decide.ledger import Head
+from aal_engine.decide.replay import Known
 from aal_engine.errors import InputError
 from aal_engine.store.atomic import write_atomic
-from aal_engine.store.text_file import FaultList, read_whole
+from aal_engine.store.text_file import read_text
 
-FORMAT = "aal-ledger-state/1"
+FORMAT = "aal-ledger-state/2"
 
 
-def load_state(path: Path) -> Head | None:
-    """Return the head in a state file, or None where there is no file yet.
+@dataclass(frozen=True, slots=True)
+class State:
+    """The head up to which all was well, what was known there, and the keys that were followed.
+
+    `known` is None where the meaning of entries was left out.
+    """
+
+    head: Head
+    known: Known | None
+    followed: tuple[Succession, ...] = ()
+
+
+def load_state(path: Path) -> State | None:
+    """Return the state in a file, or None where there is no file yet.
 
     Raises:
         InputError: it is not a state file.
     """
+    import msgspec
+
     if not path.exists():
         return None
-    faults = FaultList(path)
-    text = read_whole(path, faults)
-    faults.settle()
+    text = read_text(path)
     try:
-        told = json.loads(text or "")
-        head = read_head(told)
+        told = json.loads(text)
         if told["format"] != FORMAT:
             raise ValueError
-    except (KeyError, TypeError, ValueError, AttributeError):
+        raw = None if told["known"] is None else base64.b64decode(told["known"], validate=True)
+        return State(
+            read_head(told),
+            None if raw is None else msgspec.msgpack.decode(raw, type=Known),
+            msgspec.convert(told["followed"], tuple[Succession, ...]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError.at(
-            "is not the state of an audit",
+            "is not the state of an audit that this version wrote",
             file=path,
             way_out="remove it to verify from the first entry on",
         ) from None
-    return head
 
 
-def save_state(path: Path, head: Head) -> None:
-    """Write the head for the next verification.
+def save_state(path: Path, state: State) -> None:
+    """Write the state for the next verification.
 
     Raises:
         WriteError: it could not be written.
     """
-    told = {"format": FORMAT, **told_head(head)}
+    import msgspec
+
+    raw = None if state.known is None else msgspec.msgpack.encode(state.known)
+    told = {
+        "format": FORMAT,
+        **told_head(state.head),
+        "followed": state.followed,
+        "known": None if raw is None else base64.b64encode(raw).decode(),
+    }
     write_atomic(path, json.dumps(told, indent=2).encode() + b"\n")
 
 

@@ -9,6 +9,7 @@ ledger/checkpoints/000000000009      as the log signed it at that size
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 
 from aal_engine.decide.checkpoint import Checkpoint, parse_text
@@ -21,6 +22,8 @@ from aal_engine.store.log import open_plain
 NAME = "checkpoint"
 FOLDER = "checkpoints"
 
+_SIZE = re.compile(r"\d{12}")
+
 
 def latest(root: int) -> bytes | None:
     """Return the bytes of the latest checkpoint in an open ledger folder, or None.
@@ -28,16 +31,36 @@ def latest(root: int) -> bytes | None:
     Raises:
         LedgerUnreadable: it cannot be read.
     """
+    return _read(NAME, root)
+
+
+def _read(name: str, folder: int) -> bytes | None:
     try:
-        file = open_plain(NAME, os.O_RDONLY, root)
+        file = open_plain(name, os.O_RDONLY, folder)
     except FileNotFoundError:
         return None
     try:
         return os.read(file, MAX_BYTES + 1)
     except OSError as error:
-        raise LedgerUnreadable(f"{NAME} cannot be read: {error.strerror}") from None
+        raise LedgerUnreadable(f"{name} cannot be read: {error.strerror}") from None
     finally:
         os.close(file)
+
+
+def kept(root: int, since: int) -> dict[int, bytes]:
+    """Return the bytes of the checkpoints of `since` entries and more that were kept, by size.
+
+    Raises:
+        LedgerUnreadable: one cannot be read.
+    """
+    try:
+        with opened(FOLDER, root) as folder:
+            names = os.listdir(folder)  # noqa: PTH208 it is open already
+            sizes = [int(m[0]) for m in map(_SIZE.fullmatch, names) if m]
+            found = {size: _read(f"{size:012d}", folder) for size in sizes if size >= since}
+    except FileNotFoundError:
+        return {}
+    return {size: raw for size, raw in found.items() if raw is not None}
 
 
 def stated(root: int, origin: str | None = None) -> Checkpoint | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aal_engine.decide.key import SEED_BYTES, SignerKey, signer_key
 from aal_engine.errors import NoTrustedKey, WriteError, file_name
-from aal_engine.store.text_file import FaultList, read_whole
+from aal_engine.store.text_file import read_text
 
 
 def new_key(path: Path, name: str, kind: int) -> SignerKey:
@@ -43,12 +43,10 @@ def load_key(source: str) -> SignerKey:
     if source.startswith("PRIVATE+KEY+"):
         return signer_key(source)
     path = Path(source)
-    faults = FaultList(path)
-    text = read_whole(path, faults)
-    faults.settle()
+    text = read_text(path)
     if path.stat().st_mode & 0o077:
         raise NoTrustedKey(
             f"{file_name(path)} may be read by others than its owner",
             way_out=f"chmod 600 {file_name(path)}; if anybody may have read it, rotate the key",
         )
-    return signer_key(text or "")
+    return signer_key(text)

@@ -97,17 +97,22 @@ class Ledger:
         origin: str,
         at: datetime,
         *,
+        vkeys: Sequence[str] = (),
+        previous: Mapping[str, JSON] | None = None,
         network: bool = False,
         wait: float = lock.WAIT,
     ) -> Entry:
         """Start a ledger in a folder, and return its genesis entry.
 
+        `vkeys` are the keys that may sign it, `previous` the checkpoint of the ledger before.
+
         Raises:
-            AppendRefused: there is a ledger already, or the origin cannot name one.
+            AppendRefused: there is a ledger already, the origin cannot name one, or a key is none
+                of this ledger.
         """
         ledger = cls(folder, origin=origin, network=network, wait=wait)
         head = rules.empty(origin)
-        genesis = rules.link(head, "genesis", rules.genesis_body(origin), at)
+        genesis = rules.link(head, "genesis", rules.genesis_body(origin, vkeys, previous), at)
         with ledger._writing() as (root, entries):
             head, reach = ledger._caught_up(root, entries)
             if head.size:
@@ -262,6 +267,11 @@ class Ledger:
         """Return the bytes of the latest checkpoint, unverified, or None if nothing was signed."""
         with self._reading() as view:
             return checkpoint.latest(view.root) if view.root >= 0 else None
+
+    def checkpoints(self, since: int) -> dict[int, bytes]:
+        """Return the checkpoints of `since` entries and more, unverified, by size."""
+        with self._reading() as view:
+            return checkpoint.kept(view.root, since) if view.root >= 0 else {}
 
     def sign(self, keys: Sequence[SignerKey], at: datetime, head: Head) -> Note:
         """Sign a head that the caller verified, and write it as the latest checkpoint.

@@ -146,6 +146,18 @@ def read_lines(file: BinaryIO, faults: FaultList) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
+def read_text(source: Source) -> str:
+    """Return the text of a file of at most 64 MiB.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    faults = FaultList(source)
+    text = read_whole(source, faults)
+    faults.settle()
+    return text or ""
+
+
 def read_whole(source: Source, faults: FaultList) -> str | None:
     """Return the text of a file of at most 64 MiB, or None with the fault noted."""
     with open_input(source) as file:

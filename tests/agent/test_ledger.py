@@ -88,6 +88,7 @@ class TestVerify:
             "at": "2026-05-01T12:00:00.000Z",
             "covered": None,
             "since": 0,
+            "followed": [],
             "torn": 0,
             "warnings": [],
         }

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from specimen import gate, record, released
 
 from aal_engine.agent.ledger import app
 from aal_engine.agent.terminal import exit_code
+from aal_engine.decide.body import bodies
+from aal_engine.decide.key import signer_key
 from aal_engine.store.ledger import Ledger
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -24,8 +29,10 @@ class Auditor:
         self.capsys = capsys
         self.ledger = folder / "ledger"
         Ledger.init(self.ledger, ORIGIN, NOON)
-        log = self.run("key", "--name", ORIGIN, "--out", folder / "log.key")[1]
-        seer = self.run("key", "--witness", "--name", "w.example", "--out", folder / "w.key")[1]
+        log = self.run("key", "new", "--name", ORIGIN, "--out", folder / "log.key")[1]
+        seer = self.run(
+            "key", "new", "--witness", "--name", "w.example", "--out", folder / "w.key"
+        )[1]
         (folder / "policy").write_text(f"log {log}quorum none\n")
         (folder / "strict").write_text(f"log {log}witness W {seer}quorum W\n")
 
@@ -85,11 +92,11 @@ def test_entries_after_the_checkpoint_are_told_apart(auditor):
     auditor.append(1)
     code, out, _ = auditor.verify()
     assert code == 4
-    assert "no signed checkpoint covers the last 1 entries" in out
+    assert "no signed checkpoint covers the last 1 entry" in out
 
 
 def test_another_key_of_the_same_name_is_not_trusted(auditor):
-    auditor.run("key", "--name", ORIGIN, "--out", auditor.folder / "other.key")
+    auditor.run("key", "new", "--name", ORIGIN, "--out", auditor.folder / "other.key")
     auditor.act("checkpoint", "--key", auditor.folder / "other.key")
     assert auditor.verify()[0] == 5
 
@@ -115,16 +122,130 @@ def test_a_key_file_that_others_may_read_is_refused(auditor):
 
 def test_a_key_is_never_written_over(auditor):
     before = (auditor.folder / "log.key").read_bytes()
-    assert auditor.run("key", "--name", ORIGIN, "--out", auditor.folder / "log.key")[0] == 2
+    assert auditor.run("key", "new", "--name", ORIGIN, "--out", auditor.folder / "log.key")[0] == 2
     assert (auditor.folder / "log.key").read_bytes() == before
 
 
 def test_two_keys_sign_side_by_side_while_one_takes_over_from_the_other(auditor):
-    new = auditor.run("key", "--ml-dsa", "--name", ORIGIN, "--out", auditor.folder / "new.key")[1]
+    new = auditor.run(
+        "key", "new", "--ml-dsa", "--name", ORIGIN, "--out", auditor.folder / "new.key"
+    )[1]
     (auditor.folder / "newer").write_text(f"log {new}quorum none\n")
     keys = ["--key", auditor.folder / "log.key", "--key", auditor.folder / "new.key"]
     assert auditor.act("checkpoint", *keys)[0] == 0
     assert [auditor.verify(policy=each)[0] for each in ("policy", "newer")] == [0, 0]
+
+
+class TestRotation:
+    @pytest.fixture
+    def rotated(self, auditor):
+        auditor.sign()
+        self.new = auditor.run("key", "new", "--name", ORIGIN, "--out", auditor.folder / "new.key")
+        (auditor.folder / "newer").write_text(f"log {self.new[1]}quorum none\n")
+        assert self._rotate(auditor)[0] == 0
+        return auditor
+
+    def _rotate(self, auditor, *options):
+        old, new = auditor.folder / "log.key", auditor.folder / "new.key"
+        return auditor.act("key", "rotate", "--key", old, "--new", new, *options)
+
+    def _sign_with_new(self, auditor):
+        auditor.append(1)
+        return auditor.act("checkpoint", "--key", auditor.folder / "new.key")
+
+    def test_both_keys_vouch_for_the_change(self, rotated):
+        (entry,) = [e for e in Ledger.open(rotated.ledger).entries() if e.kind == "key"]
+        assert entry.body["added"] == [self.new[1].strip()]
+        code, out, _ = rotated.verify()
+        assert code == 0
+        assert f"followed by {self.new[1].strip()}" in out
+        assert rotated.verify(policy="newer")[0] == 0
+
+    def test_who_trusts_the_old_key_follows_to_the_new_one(self, rotated):
+        self._sign_with_new(rotated)
+        code, out, _ = rotated.verify()
+        assert (code, "vouch for the first 3 entries" in out) == (0, True)
+
+    def test_a_key_that_the_old_one_did_not_vouch_for_is_not_followed(self, rotated):
+        shutil.rmtree(rotated.ledger / "checkpoints")
+        self._sign_with_new(rotated)
+        assert rotated.verify()[0] == 5
+
+    def test_a_state_remembers_whom_was_followed(self, rotated):
+        state = ["--state", rotated.folder / "state.json"]
+        assert rotated.verify(*state)[0] == 0
+        shutil.rmtree(rotated.ledger / "checkpoints")
+        self._sign_with_new(rotated)
+        assert rotated.verify(*state)[0] == 0
+        other = rotated.run("key", "new", "--name", ORIGIN, "--out", rotated.folder / "other.key")
+        (rotated.folder / "other").write_text(f"log {other[1]}quorum none\n")
+        assert rotated.verify(*state, policy="other")[0] == 5
+
+    def test_the_old_key_signs_nothing_more(self, rotated):
+        rotated.append(1)
+        code, _, err = rotated.sign()
+        assert code == 3
+        assert "none of them" in err
+
+    def test_what_a_retired_key_signed_all_the_same_is_not_trusted(self, rotated):
+        rotated.append(1)
+        ledger = Ledger.open(rotated.ledger)
+        old = signer_key((rotated.folder / "log.key").read_text())
+        ledger.sign([old], NOON, ledger.verify())
+        code, _, err = rotated.verify()
+        assert code == 5
+        assert "entry 1 retired the key" in err
+
+    def test_one_that_was_cut_off_is_finished_by_the_same_call(self, rotated):
+        (rotated.ledger / "checkpoints/000000000002").unlink()
+        shutil.copy(rotated.ledger / "checkpoints/000000000001", rotated.ledger / "checkpoint")
+        assert rotated.verify()[0] == 4
+        assert self._rotate(rotated)[0] == 0
+        assert Ledger.open(rotated.ledger).verify().size == 2
+        assert rotated.verify(policy="newer")[0] == 0
+
+    def test_the_old_key_may_stay(self, auditor):
+        new = auditor.run("key", "new", "--ml-dsa", "--name", ORIGIN, "--out", auditor.folder / "m")
+        stay = ["--key", auditor.folder / "log.key", "--new", auditor.folder / "m", "--stay"]
+        assert auditor.act("key", "rotate", *stay)[0] == 0
+        auditor.append(1)
+        assert auditor.sign()[0] == 0
+        assert auditor.verify()[0] == 0
+        assert f"followed by {new[1].strip()}" in auditor.verify()[1]
+
+    def test_a_key_of_another_name_takes_nothing_over(self, auditor):
+        keys = ["--key", auditor.folder / "log.key", "--new", auditor.folder / "w.key"]
+        code, _, err = auditor.act("key", "rotate", *keys)
+        assert code == 3
+        assert ORIGIN in err
+        assert Ledger.open(auditor.ledger).verify().size == 1
+
+    def test_keys_that_the_first_entry_names_alone_may_sign(self, auditor):
+        shutil.rmtree(auditor.ledger)
+        auditor.act("init", "--origin", ORIGIN, "--key", auditor.folder / "log.key")
+        auditor.run("key", "new", "--name", ORIGIN, "--out", auditor.folder / "new.key")
+        assert auditor.act("checkpoint", "--key", auditor.folder / "new.key")[0] == 3
+        assert auditor.sign()[0] == 0
+        assert auditor.verify()[0] == 0
+
+
+class TestNewOrigin:
+    def test_its_first_entry_holds_the_last_checkpoint_of_the_ledger_before(self, auditor):
+        auditor.append(1)
+        after = ["--ledger", auditor.folder / "next", "--after", auditor.ledger]
+        code, _, err = auditor.run("init", "--origin", "example.com/next", *after)
+        assert (code, "no checkpoint covers the whole" in err) == (5, True)
+        auditor.sign()
+        assert auditor.run("init", "--origin", "example.com/next", *after)[0] == 0
+        genesis = next(Ledger.open(auditor.folder / "next").entries())
+        raw = (auditor.ledger / "checkpoint").read_bytes()
+        head = Ledger.open(auditor.ledger).verify()
+        assert genesis.body["previous"] == {
+            "origin": ORIGIN,
+            "size": 2,
+            "root": base64.b64encode(head.root).decode(),
+            "checkpoint": hashlib.sha256(raw).hexdigest(),
+        }
 
 
 class TestAttacks:
@@ -142,6 +263,7 @@ class TestAttacks:
         pin = ["--checkpoint", auditor.folder / "pin"]
         own = auditor.act("verify")[0], auditor.verify()[0], auditor.verify(*pin)[0]
         (auditor.ledger / "checkpoint").unlink()
+        shutil.rmtree(auditor.ledger / "checkpoints")
         return auditor.act("verify")[0], *own[1:], auditor.act("verify", *pin)[0]
 
     def _log(self, auditor):
@@ -196,6 +318,28 @@ class TestState:
         code, out, _ = self._audit(auditor)
         assert code == 0
         assert "read from entry 1 on" in out
+        assert "each entry follows from those before it" in out
+
+    def test_what_is_new_is_held_against_what_was_known(self, auditor):
+        known = bodies(released(record(version="1.0.0"))[0])
+        later = bodies(gate(record(), before=(record(version="1.0.0"),)))
+        ledger = Ledger.open(auditor.ledger)
+        ledger.append_all("decision", known, NOON)
+        self._audit(auditor)
+        ledger.append_all("decision", later, NOON)
+        assert self._audit(auditor)[0] == 0
+        ledger.append_all("decision", later, NOON)
+        code, _, err = self._audit(auditor)
+        assert code == 3
+        assert "entry 3: a decision whose meaning does not hold" in err
+
+    def test_a_state_without_meaning_is_told_and_not_passed_over(self, auditor):
+        state = ["--state", auditor.folder / "state.json"]
+        assert auditor.act("verify", "--no-meaning", *state)[0] == 0
+        code, _, err = self._audit(auditor)
+        assert code == 2
+        assert "left meaning out" in err
+        assert auditor.act("verify", "--no-meaning", *state)[0] == 0
 
     def test_a_cut_below_the_state_shows(self, auditor):
         auditor.append(1)
@@ -212,7 +356,9 @@ class TestState:
         Ledger.init(auditor.ledger, ORIGIN, datetime(2026, 6, 1, tzinfo=UTC))
         assert self._audit(auditor)[0] == 3
 
-    @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "aal-ledger-state/1"}'])
+    @pytest.mark.parametrize(
+        "text", ["", "{}", "[]", "[" * 100_000, '{"format": "aal-ledger-state/2"}']
+    )
     def test_what_is_no_state_is_refused(self, auditor, text):
         (auditor.folder / "state.json").write_text(text)
         assert self._audit(auditor)[0] == 2
@@ -297,3 +443,61 @@ class TestProof:
         path = proof.folder / "proof"
         path.write_text(path.read_text().replace(*change))
         assert self._check(proof, "--policy", proof.folder / "policy")[0] == 5
+
+
+class TestConsistency:
+    @pytest.fixture
+    def grown(self, auditor):
+        for size in (3, 7):
+            while Ledger.open(auditor.ledger).verify().size < size:
+                auditor.append(1)
+            auditor.sign()
+            shutil.copy(auditor.ledger / "checkpoint", auditor.folder / f"at-{size}")
+        code, out, _ = auditor.act("consistency", "3")
+        assert code == 0
+        (auditor.folder / "proof").write_text(out)
+        return auditor
+
+    def _check(self, auditor, old="at-3", new="at-7", policy=("--policy", "policy")):
+        told = ["--old", auditor.folder / old, "--new", auditor.folder / new]
+        told += [policy[0], auditor.folder / policy[1]] if policy else []
+        return auditor.run("check-consistency", auditor.folder / "proof", *told)
+
+    def test_it_is_checked_without_the_ledger(self, grown):
+        shutil.rmtree(grown.ledger)
+        code, out, _ = self._check(grown)
+        assert code == 0
+        assert out == f"the ledger {ORIGIN} of 7 entries starts with the 3 that it had\n"
+
+    def test_without_a_policy_it_proves_nothing_alone(self, grown):
+        assert self._check(grown, policy=())[0] == 5
+
+    def test_a_ledger_written_anew_in_between_shows(self, grown):
+        shutil.rmtree(grown.ledger)
+        Ledger.init(grown.ledger, ORIGIN, NOON)
+        for n in range(6):
+            grown.append(10 + n)
+        grown.sign()
+        (grown.folder / "proof").write_text(grown.act("consistency", "3")[1])
+        shutil.copy(grown.ledger / "checkpoint", grown.folder / "at-7")
+        assert self._check(grown)[0] == 3
+
+    def test_a_file_that_is_no_proof_is_refused(self, grown):
+        (grown.folder / "proof").write_text("abc\n")
+        assert self._check(grown)[0] == 2
+
+    @pytest.mark.parametrize("size", ["0", "8"])
+    def test_what_no_checkpoint_covers_has_no_proof(self, grown, size):
+        assert grown.act("consistency", size)[0] == 2
+
+
+def test_a_kept_checkpoint_that_was_changed_shows(auditor):
+    auditor.sign()
+    auditor.append(1)
+    auditor.sign()
+    (auditor.ledger / "checkpoints/000000000001").write_bytes(
+        (auditor.ledger / "checkpoints/000000000002").read_bytes()
+    )
+    code, _, err = auditor.verify()
+    assert code == 3
+    assert "checkpoints/000000000001 was changed" in err

@@ -223,3 +223,21 @@ def test_a_decision_that_was_cut_off_while_it_was_written_decides_nothing():
     open_ended = replayed(bodies(baseline), [head])
     open_ended.ended()
     assert open_ended.unfinished == 1
+
+
+def test_one_replay_goes_on_where_another_ended():
+    baseline, decision = long()
+    blocked = gate(record(counts={"forbidden_claims": 1}), before=(record(version="1.0.0"),))
+    head, *rest = bodies(decision)
+    made = entries(bodies(baseline), bodies(blocked), [head], [head, *rest])
+    whole = Replay()
+    for entry in made:
+        whole(entry)
+    for split in range(len(made) + 1):
+        before = Replay()
+        for entry in made[:split]:
+            before(entry)
+        after = Replay(before.known())
+        for entry in made[split:]:
+            after(entry)
+        assert after.known() == whole.known(), split

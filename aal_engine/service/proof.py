@@ -1,0 +1,102 @@
+"""Proofs that a ledger holds an entry, and that it starts with what it was."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+from aal_engine.decide.checkpoint import Checkpoint, parse_text
+from aal_engine.decide.key import unbase64
+from aal_engine.decide.merkle import consistency_proof, consistent, leaf_hash
+from aal_engine.decide.note import parse
+from aal_engine.decide.proof import prove, read_proof
+from aal_engine.decide.trust import read_trust
+from aal_engine.errors import ChainBroken, Fault, InputError, NoTrustedKey
+from aal_engine.store.ledger import Ledger
+from aal_engine.store.text_file import read_text
+
+
+def inclusion(folder: Path, seq: int) -> bytes:
+    """Return the inclusion proof of an entry against the latest checkpoint (a tlog-proof).
+
+    Raises:
+        LedgerError: the ledger is broken, nothing is signed, or the entry is not covered.
+    """
+    raw, size, leaves = _signed(folder)
+    if not 0 <= seq < size:
+        raise InputError(Fault(f"the checkpoint covers entries 0 to {size - 1}", field="SEQ"))
+    return prove(leaves, seq, raw).encode()
+
+
+def check_inclusion(path: Path, entry: Path, policy: Path | None) -> Checkpoint:
+    """Return the checkpoint that a proof ties an entry's line to.
+
+    Without a policy nobody vouches for that checkpoint.
+
+    Raises:
+        ChainBroken: the proof is not of this line.
+        NoTrustedKey: it is malformed, or the policy's keys do not vouch for its checkpoint.
+    """
+    found = read_proof(read_text(path).encode())
+    stated = found.leads_from(leaf_hash(read_text(entry).encode().removesuffix(b"\n")))
+    return stated if policy is None else _opened(policy, found.checkpoint)
+
+
+def consistency(folder: Path, size: int) -> str:
+    """Return the proof that the latest checkpoint's tree starts with its first entries.
+
+    One base64 hash a line (RFC 6962, section 2.1.2).
+
+    Raises:
+        LedgerError: the ledger is broken, or nothing is signed.
+        InputError: the checkpoint covers fewer entries.
+    """
+    _, now, leaves = _signed(folder)
+    if not 1 <= size <= now:
+        raise InputError(Fault(f"the checkpoint covers 1 to {now} entries", field="SIZE"))
+    path = consistency_proof(leaves, size)
+    return "".join(f"{base64.b64encode(each).decode()}\n" for each in path)
+
+
+def check_consistency(
+    path: Path, old: Path, new: Path, policy: Path | None
+) -> tuple[Checkpoint, Checkpoint]:
+    """Return two checkpoints of which a proof shows that the newer only adds to the older.
+
+    With a policy its keys have to vouch for both.
+
+    Raises:
+        ChainBroken: it does not show that: the ledger was written anew in between.
+        InputError: the proof cannot be read.
+        NoTrustedKey: a checkpoint is malformed, or not signed by the policy's keys.
+    """
+    raws = [read_text(each).encode() for each in (old, new)]
+    first, second = (
+        parse_text(parse(raw).text) if policy is None else _opened(policy, raw) for raw in raws
+    )
+    hashes = [unbase64(line) for line in read_text(path).split()]
+    if any(len(each) != 32 for each in hashes):
+        raise InputError.at("is not a proof of consistency: one base64 hash a line", file=path)
+    if first.origin != second.origin:
+        raise ChainBroken(0, "is the genesis of two ledgers: the checkpoints differ in origin")
+    if not consistent(first.size, second.size, first.root, second.root, hashes):
+        raise ChainBroken(first.size - 1, "is not shown to be what it was: the proof misses a root")
+    return first, second
+
+
+def _signed(folder: Path) -> tuple[bytes, int, list[bytes]]:
+    """Verify a ledger's chain; return its latest checkpoint, its size, and the leaves it covers."""
+    ledger = Ledger.open(folder)
+    raw = ledger.checkpoint()
+    if raw is None:
+        raise NoTrustedKey(
+            "nothing is signed that a proof could lead to",
+            way_out="sign the ledger first: aal ledger checkpoint --key FILE",
+        )
+    ledger.verify(strict=False)
+    size = parse_text(parse(raw).text).size
+    return raw, size, ledger.leaves()[:size]
+
+
+def _opened(policy: Path, raw: bytes) -> Checkpoint:
+    return read_trust(read_text(policy), policy.name).opened(raw)
