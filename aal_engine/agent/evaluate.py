@@ -36,10 +36,11 @@ Example:
 def evaluate(
     pack: Annotated[Path, typer.Option(help="Folder of the pack, with its pack.yaml.")],
     run: Annotated[
-        list[Path],
+        list[str],
         typer.Option(
             help="What the agent retrieved and wrote: JSON Lines, Parquet, a TREC run or a TREC RAG "
-            "answer file; - for standard input. A quoted pattern names several files. Repeatable."
+            "answer file; - for standard input. A quoted pattern names several files, and an address "
+            "as s3://bucket/run.parquet one in a store. Repeatable."
         ),
     ],
     version: Annotated[str, typer.Option(help="Version of the agent that made the run.")],

@@ -49,7 +49,7 @@ Example:
 @evals.command(help=RUN)
 def run(
     pack: Annotated[Path, typer.Option(help="Folder of the pack, with its pack.yaml.")],
-    run: Annotated[list[Path], typer.Option(help="Recorded outputs; repeatable.")],
+    run: Annotated[list[str], typer.Option(help="Recorded outputs; repeatable.")],
     version: Annotated[str, typer.Option(help="Version of the agent that made the run.")],
     out: Annotated[Path, typer.Option(help="Folder to write to; made if it is not there.")],
     policy: Annotated[Path | None, typer.Option(help="Gate the evaluation by this policy.")] = None,

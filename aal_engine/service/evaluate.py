@@ -25,6 +25,7 @@ from aal_engine.store.record import written
 from aal_engine.store.run import RunFile, load_run
 from aal_engine.store.schema import NAME
 from aal_engine.store.table import FOLDER, save_table
+from aal_engine.store.text_file import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +62,7 @@ class Task(NamedTuple):
 
 def evaluate(
     pack_folder: Path,
-    runs: Sequence[Path],
+    runs: Sequence[Source],
     out: Path,
     *,
     version: str,
@@ -119,7 +120,7 @@ def _chosen(pack: Pack, suites: Sequence[str]) -> Sequence[str]:
 
 
 def _read(
-    paths: Sequence[Path], family: str | None, pack: Pack
+    paths: Sequence[Source], family: str | None, pack: Pack
 ) -> tuple[Sequence[Run | LongRun], Sequence[Mapping[str, int]]]:
     """Read the runs, or open one of retrieval alone; and count the keys that are not read."""
     lists = open_lists(paths, family)

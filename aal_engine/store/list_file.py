@@ -14,7 +14,14 @@ from aal_engine.measure.retrieval.columns import Columns
 from aal_engine.measure.retrieval.ids import text
 from aal_engine.store.json_text import named
 from aal_engine.store.output import RowReader
-from aal_engine.store.parquet_run import MAGIC, is_wide, list_columns, read_parquet_run
+from aal_engine.store.parquet_run import (
+    MAGIC,
+    is_wide,
+    list_columns,
+    open_parquet,
+    read_parquet_run,
+)
+from aal_engine.store.remote import is_address
 from aal_engine.store.text_file import FaultList, Source, open_input, read_lines
 from aal_engine.store.trec import read_trec_run
 from aal_engine.store.trec_batch import trec_batches
@@ -26,13 +33,13 @@ _ROWS = 2**16
 
 @dataclass(frozen=True, slots=True)
 class ListFile:
-    """A regular file of ranked lists.
+    """A file of ranked lists that can be read again.
 
     `columns` are those that are read of a Parquet file, None for a TREC run; `unread` has the
     number of rows under the name of each column that is not.
     """
 
-    path: Path
+    path: Source
     columns: tuple[str, str, str] | None = None
     unread: Mapping[str, int] = field(default_factory=dict)
 
@@ -70,18 +77,17 @@ class ListFile:
 
 def list_file(source: Source) -> ListFile | None:
     """Return what is needed to read a file in batches, None for one that is not of this kind."""
-    path = Path(source)
-    if not path.is_file():
+    if not (is_address(source) or Path(source).is_file()):
         return None
     try:
-        with open_input(path) as file:
+        with open_input(source) as file:
             start = file.read(len(MAGIC))
     except (OSError, EOFError, zlib.error):
         return None
-    return _parquet_lists(path) if start == MAGIC else _trec_lists(path)
+    return _parquet_lists(source) if start == MAGIC else _trec_lists(source)
 
 
-def _trec_lists(path: Path) -> ListFile | None:
+def _trec_lists(path: Source) -> ListFile | None:
     faults = FaultList(path)
     with open_input(path) as file:
         for _, line in read_lines(file, faults):
@@ -91,11 +97,9 @@ def _trec_lists(path: Path) -> ListFile | None:
     return None
 
 
-def _parquet_lists(path: Path) -> ListFile | None:
-    import pyarrow.parquet as pq
-
+def _parquet_lists(path: Source) -> ListFile | None:
     try:
-        with pq.ParquetFile(path) as file:
+        with open_parquet(path) as file:
             schema, rows = file.schema_arrow, file.metadata.num_rows
     except (pa.ArrowException, OSError):
         return None
@@ -122,11 +126,9 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
 
-def _parquet(path: Path, columns: tuple[str, str, str]) -> Iterator[pa.RecordBatch]:
-    import pyarrow.parquet as pq
-
+def _parquet(path: Source, columns: tuple[str, str, str]) -> Iterator[pa.RecordBatch]:
     query, doc, score = columns
-    with pq.ParquetFile(path, read_dictionary=[query], pre_buffer=False) as file:
+    with open_parquet(path, read_dictionary=[query], pre_buffer=False) as file:
         for batch in file.iter_batches(_ROWS, columns=list(columns)):
             docs = text(batch.column(doc), doc).cast(pa.string())
             docs.validate(full=True)

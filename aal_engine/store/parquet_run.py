@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from aal_engine.errors import InputError
@@ -11,6 +12,7 @@ from aal_engine.measure.run import Output
 from aal_engine.store.json_text import named
 from aal_engine.store.output import FIELDS, RowReader
 from aal_engine.store.ranked import RankedLists
+from aal_engine.store.remote import is_address, open_address
 from aal_engine.store.text_file import FaultList, Source
 
 if TYPE_CHECKING:
@@ -41,16 +43,27 @@ def read_parquet_run(
         InputError: it is not a Parquet file, or has the columns of neither form.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(source)
-        if is_wide(file.schema_arrow.names):
-            yield from _wide(file, reader)
-        else:
-            yield from _long(file, reader, faults, only)
+        with open_parquet(source) as file:
+            if is_wide(file.schema_arrow.names):
+                yield from _wide(file, reader)
+            else:
+                yield from _long(file, reader, faults, only)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise InputError.at("is not Parquet that can be read", file=faults.file) from None
+
+
+@contextmanager
+def open_parquet(source: Source, **options: Any) -> Iterator[ParquetFile]:
+    """Give a Parquet file, at a path or an address, to read; `options` are pyarrow's."""
+    import pyarrow.parquet as pq
+
+    with ExitStack() as opened:
+        place: Any = source
+        if is_address(source):
+            place = opened.enter_context(open_address(str(source)))
+        yield opened.enter_context(pq.ParquetFile(place, **options))
 
 
 def is_wide(names: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Text files read with bounds: no line, file or fault list can exhaust the memory.
 
-A file may be plain, gzip or Zstandard (told by its first bytes), a FIFO, or `-` for standard
-input. Text is UTF-8, with or without a byte order mark; lines end with LF or CRLF.
+A file may be plain, gzip or Zstandard (told by its first bytes), a FIFO, `-` for standard input, or
+stand at an address (see `aal_engine.store.remote`). Text is UTF-8, with or without a byte order mark; lines end with LF or CRLF.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
 from aal_engine.errors import Fault, InputError, file_name
+from aal_engine.store.remote import is_address, open_address
 
 Source: TypeAlias = "Path | str"
 
@@ -84,12 +85,17 @@ def open_input(source: Source) -> Iterator[BinaryIO]:
     with ExitStack() as opened:
         if str(source) == STDIN:
             raw: BinaryIO = sys.stdin.buffer
+        elif is_address(source):
+            raw = opened.enter_context(open_address(str(source)))
         else:
             try:
                 raw = opened.enter_context(Path(source).open("rb", buffering=_BUFFER))
             except OSError as error:
                 raise unreadable(source, error) from None
-        start = raw.peek(4) if isinstance(raw, io.BufferedReader) else b""
+        try:
+            start = raw.peek(4) if isinstance(raw, io.BufferedReader) else b""
+        except OSError as error:
+            raise unreadable(source, error) from None
         if start.startswith(_GZIP):
             unpacked = gzip.GzipFile(fileobj=raw, mode="rb")
             yield cast("BinaryIO", opened.enter_context(unpacked))
