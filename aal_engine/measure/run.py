@@ -13,7 +13,7 @@ import numpy as np
 from aal_engine.canonical import canonical
 from aal_engine.errors import Fault, InputError
 from aal_engine.measure.retrieval.ids import packed
-from aal_engine.measure.retrieval.list_digest import ListDigest
+from aal_engine.measure.retrieval.list_digest import ListDigest, lists_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _lists_digest(model_family: str | None, outputs: Iterable[Output]) -> str:
         scores = np.array([passage.score for passage in output.retrieved], np.float64)
         docs = packed([passage.doc_id for passage in output.retrieved])
         lists.add([output.case_id], np.array([0, scores.size]), docs, scores)
-    return lists.hexdigest(model_family)
+    return lists_digest(model_family, lists.digests())
 
 
 def outputs_digest(outputs: Iterable[Output]) -> str:

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from aal_engine.decide.entry import stamp
 from aal_engine.errors import InputError, shown
-from aal_engine.measure.golden import GoldenSet, Pack
+from aal_engine.measure.golden import Case, GoldenSet, Pack
 from aal_engine.measure.metric import Kind
 from aal_engine.measure.record import ENGINE, EvalRecord, summarise
+from aal_engine.measure.retrieval.judged import Judged
 from aal_engine.measure.run import Output, Run, run_of
 from aal_engine.measure.score import Origin, carries, score, score_lists
 from aal_engine.store.atomic import write_atomic
 from aal_engine.store.folder import make_folder
 from aal_engine.store.golden import load_golden, load_pack
-from aal_engine.store.long_run import LongRun, open_lists
+from aal_engine.store.long_run import open_lists
 from aal_engine.store.pattern import matching
 from aal_engine.store.record import written
 from aal_engine.store.run import RunFile, load_run
@@ -52,17 +53,40 @@ class Evaluation:
     notes: tuple[str, ...]
 
 
+class Lists(Protocol):
+    """A run of retrieval alone that is judged where it stands, and never held."""
+
+    @property
+    def model_family(self) -> str | None:
+        """The family that made it, if that is known."""
+
+    @property
+    def digest(self) -> str:
+        """The digest that `Run` has for the same lists; known once it was judged."""
+
+    @property
+    def cases(self) -> AbstractSet[str]:
+        """The ids of the cases that it has lists for; known once it was judged."""
+
+    @property
+    def unread(self) -> Mapping[str, int]:
+        """How many rows carry each column that is not read."""
+
+    def judge(self, cases: Sequence[Case]) -> Judged:
+        """Rank the judged documents of cases in it."""
+
+
 class Task(NamedTuple):
     """One table to make."""
 
     kind: Kind
     golden: GoldenSet
-    run: Run | LongRun
+    run: Run | Lists
 
 
 def evaluate(
     pack_folder: Path,
-    runs: Sequence[Source],
+    runs: Sequence[Source] | Lists,
     out: Path,
     *,
     version: str,
@@ -84,8 +108,7 @@ def evaluate(
         raise InputError.at(f"{shown(version)} is not a version name", way_out="as in 1.4.0")
     pack = load_pack(pack_folder)
     golden = [load_golden(pack_folder, name) for name in _chosen(pack, suites)]
-    paths = [path for pattern in runs for path in matching(pattern)]
-    merged, unread = _read(paths, family, pack)
+    merged, unread = _read(runs, family, pack)
     tasks, notes = _planned(golden, merged)
     if watch is not None:
         watch.total(sum(len(task.golden.cases) for task in tasks))
@@ -120,9 +143,12 @@ def _chosen(pack: Pack, suites: Sequence[str]) -> Sequence[str]:
 
 
 def _read(
-    paths: Sequence[Source], family: str | None, pack: Pack
-) -> tuple[Sequence[Run | LongRun], Sequence[Mapping[str, int]]]:
+    runs: Sequence[Source] | Lists, family: str | None, pack: Pack
+) -> tuple[Sequence[Run | Lists], Sequence[Mapping[str, int]]]:
     """Read the runs, or open one of retrieval alone; and count the keys that are not read."""
+    if not isinstance(runs, Sequence):
+        return [runs], [runs.unread]
+    paths = [path for pattern in runs for path in matching(pattern)]
     lists = open_lists(paths, family)
     if lists is not None:
         return [lists], [lists.unread]
@@ -161,7 +187,7 @@ def _table(
     task: Task, known: AbstractSet[str], version: str, seen: Callable[[int], None]
 ) -> pa.Table:
     kind, golden, run = task
-    if isinstance(run, LongRun):
+    if not isinstance(run, Run):
         judged = run.judge(golden.cases)
         _require_shared(run.cases, known, golden.pack)
         foreign = len(run.cases - known)
@@ -172,7 +198,7 @@ def _table(
 
 
 def _planned(
-    golden: Sequence[GoldenSet], runs: Sequence[Run | LongRun]
+    golden: Sequence[GoldenSet], runs: Sequence[Run | Lists]
 ) -> tuple[list[Task], list[str]]:
     tasks = []
     notes = []
@@ -192,8 +218,8 @@ def _planned(
     return tasks, notes
 
 
-def _carries(kind: Kind, run: Run | LongRun) -> bool:
-    return kind == "retrieval" if isinstance(run, LongRun) else carries(kind, run)
+def _carries(kind: Kind, run: Run | Lists) -> bool:
+    return carries(kind, run) if isinstance(run, Run) else kind == "retrieval"
 
 
 def _unread(counts: Sequence[Mapping[str, int]]) -> Iterator[str]:

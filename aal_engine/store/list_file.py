@@ -12,6 +12,7 @@ import pyarrow as pa
 from aal_engine.errors import InputError
 from aal_engine.measure.retrieval.columns import Columns
 from aal_engine.measure.retrieval.ids import text
+from aal_engine.measure.retrieval.lists import is_listed, long_rows
 from aal_engine.store.json_text import named
 from aal_engine.store.output import RowReader
 from aal_engine.store.parquet_run import (
@@ -28,7 +29,9 @@ from aal_engine.store.trec_batch import trec_batches
 
 _NAMES = Columns()
 _ROWS = 2**16
-"""Rows of Parquet in a batch."""
+"""Rows of Parquet in a batch, where each has a document."""
+_LISTS = 2**6
+"""Rows of Parquet in a batch, where each has a list of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +39,14 @@ class ListFile:
     """A file of ranked lists that can be read again.
 
     `columns` are those that are read of a Parquet file, None for a TREC run; `unread` has the
-    number of rows under the name of each column that is not.
+    number of rows under the name of each column that is not. With `listed`, a row is a case's, and
+    has a list of documents and one of scores.
     """
 
     path: Source
     columns: tuple[str, str, str] | None = None
     unread: Mapping[str, int] = field(default_factory=dict)
+    listed: bool = False
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows: `query_id`, `doc_id` as strings, and `score` as float64.
@@ -51,7 +56,7 @@ class ListFile:
         """
         try:
             if self.columns is not None:
-                yield from _parquet(self.path, self.columns)
+                yield from _parquet(self.path, self.columns, listed=self.listed)
                 return
             with open_input(self.path) as file:
                 yield from trec_batches(file)
@@ -108,10 +113,14 @@ def _parquet_lists(path: Source) -> ListFile | None:
         return None
     columns = (query, doc, value)
     kinds = [schema.field(name).type for name in columns if schema.names.count(name) == 1]
-    if len(kinds) < len(columns) or not (all(map(_is_id, kinds[:2])) and _is_number(kinds[2])):
+    if len(kinds) < len(columns):
+        return None
+    if listed := all(map(is_listed, kinds[1:])):
+        kinds[1:] = [kind.value_type for kind in kinds[1:]]
+    if not (all(map(_is_id, kinds[:2])) and _is_number(kinds[2])):
         return None
     unread = {named(name): rows for name in schema.names if name not in columns}
-    return ListFile(path, columns, unread)
+    return ListFile(path, columns, unread, listed)
 
 
 def _is_id(kind: pa.DataType) -> bool:
@@ -126,10 +135,15 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
 
-def _parquet(path: Source, columns: tuple[str, str, str]) -> Iterator[pa.RecordBatch]:
+def _parquet(
+    path: Source, columns: tuple[str, str, str], *, listed: bool
+) -> Iterator[pa.RecordBatch]:
     query, doc, score = columns
-    with open_parquet(path, read_dictionary=[query], pre_buffer=False) as file:
-        for batch in file.iter_batches(_ROWS, columns=list(columns)):
+    coded = [] if listed else [query]
+    with open_parquet(path, read_dictionary=coded, pre_buffer=False) as file:
+        for batch in file.iter_batches(_LISTS if listed else _ROWS, columns=list(columns)):
+            if listed:
+                batch = long_rows(batch, Columns(query, doc, score))
             docs = text(batch.column(doc), doc).cast(pa.string())
             docs.validate(full=True)
             arrays = [batch.column(query), docs, batch.column(score).cast(pa.float64(), safe=False)]

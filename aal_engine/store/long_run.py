@@ -15,11 +15,12 @@ from contextlib import ExitStack, closing
 import numpy as np
 import pyarrow as pa
 
-from aal_engine.errors import Fault, InputError
+from aal_engine.errors import InputError
 from aal_engine.measure.golden import Case
 from aal_engine.measure.retrieval.columns import Columns, parts
 from aal_engine.measure.retrieval.judged import Judged, Qrels
-from aal_engine.measure.retrieval.list_digest import ListDigest
+from aal_engine.measure.retrieval.list_digest import ListDigest, lists_digest
+from aal_engine.measure.retrieval.lists import again
 from aal_engine.measure.retrieval.reading import judge_columns
 from aal_engine.store.list_file import ListFile, list_file
 from aal_engine.store.predicate import predicate
@@ -45,7 +46,7 @@ class LongRun:
     def digest(self) -> str:
         """The digest that `Run` has for the same lists."""
         assert self._lists is not None
-        return self._lists.hexdigest(self.model_family)
+        return lists_digest(self.model_family, self._lists.digests())
 
     @property
     def cases(self) -> AbstractSet[str]:
@@ -87,7 +88,7 @@ class LongRun:
             refused = error
         else:
             if twice:
-                raise InputError(_again(case) for case in sorted(twice))
+                raise InputError(again(case) for case in sorted(twice))
             return judged
         self._tell({fault.case for fault in refused.faults if fault.case is not None})
         raise refused
@@ -123,7 +124,7 @@ class LongRun:
             found.update(file.check(suspects))
         twice = sorted(case for case, files in found.items() if files > 1)
         if twice:
-            raise InputError(map(_again, twice))
+            raise InputError(map(again, twice))
 
 
 def open_lists(sources: Sequence[Source], default_family: str | None) -> LongRun | None:
@@ -138,7 +139,3 @@ def open_lists(sources: Sequence[Source], default_family: str | None) -> LongRun
     check_family(default_family)
     files = [file for source in sources if (file := list_file(source)) is not None]
     return LongRun(files, default_family) if files and len(files) == len(sources) else None
-
-
-def _again(case: str) -> Fault:
-    return Fault("attempt 1 is there twice", case=case)

@@ -1,4 +1,4 @@
-"""Runs in Parquet: a row an output, or a row a retrieved document."""
+"""Runs in Parquet: a row an output, a row a retrieved document, or a row a list of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from aal_engine.errors import InputError
+from aal_engine.measure.retrieval.lists import is_listed
 from aal_engine.measure.run import Output
 from aal_engine.store.json_text import named
 from aal_engine.store.output import FIELDS, RowReader
@@ -36,7 +37,8 @@ def read_parquet_run(
 
     A file with an `id` column and one of the other fields of a run has a row for each output, its
     `retrieved` a list of structs. A file with a query, a document, and a score or a rank column
-    has a row for each retrieved document; the rank is used only where there is no score. With
+    has a row for each retrieved document; the rank is used only where there is no score. Where the
+    last two columns hold lists, a row has the documents and scores of its query. With
     `only`, all its rows are checked and the queries named there alone are yielded.
 
     Raises:
@@ -101,6 +103,10 @@ def _long(
         )
     _leave(file, reader, [query, doc, value])
     lists = RankedLists(faults, ranks=value == "rank", only=only)
+    if all(is_listed(file.schema_arrow.field(name).type) for name in (doc, value)):
+        _listed(file, (query, doc, value), faults, lists)
+        yield from lists.outputs()
+        return
     number = 0
     for batch in file.iter_batches(_BATCH, columns=[query, doc, value]):
         cells = [batch.column(name).to_pylist() for name in (query, doc, value)]
@@ -112,6 +118,29 @@ def _long(
                 numeric = isinstance(amount, int | float)
                 lists.add(number, str(case), str(document), amount if numeric else math.nan)
     yield from lists.outputs()
+
+
+def _listed(
+    file: ParquetFile, columns: tuple[str, str, str], faults: FaultList, lists: RankedLists
+) -> None:
+    rows: dict[str, int] = {}
+    number = 0
+    for batch in file.iter_batches(_BATCH // 64, columns=list(columns)):
+        cells = [batch.column(name).to_pylist() for name in columns]
+        for case, documents, amounts in zip(*cells, strict=True):
+            number += 1
+            if not isinstance(case, str | int) or documents is None or amounts is None:
+                faults.add("has no query id, or no list", line=number)
+            elif len(documents) != len(amounts):
+                faults.add("has not one number for each document", line=number)
+            elif (earlier := rows.setdefault(str(case), number)) != number:
+                faults.add(f"is the list of the same query as row {earlier}", line=number)
+            else:
+                for document, amount in zip(documents, amounts, strict=True):
+                    if isinstance(document, str | int) and isinstance(amount, int | float):
+                        lists.add(number, str(case), str(document), amount)
+                    else:
+                        faults.add("lists what is no document or no number", line=number)
 
 
 def _first(known: Sequence[str], names: Sequence[str]) -> str | None:

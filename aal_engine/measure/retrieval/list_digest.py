@@ -14,7 +14,7 @@ the cases do not change it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import KeysView, Sequence
+from collections.abc import KeysView, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -64,13 +64,18 @@ class ListDigest:
             states[1].update(lengths[low:high].data)
             states[2].update(values[low:high].data)
 
-    def hexdigest(self, model_family: str | None) -> str:
-        """Return the digest of what was told, as a run of this family, in hexadecimal."""
-        lists = [
-            [case, hashlib.sha256(b"".join(state.digest() for state in states)).hexdigest()]
-            for case, states in sorted(self._lists.items())
-        ]
-        return digest({"schema": LISTS_SCHEMA, "model_family": model_family, "lists": lists})
+    def digests(self) -> Mapping[str, str]:
+        """Return the digest of each case's list as it was told, in hexadecimal."""
+        return {
+            case: hashlib.sha256(b"".join(state.digest() for state in states)).hexdigest()
+            for case, states in self._lists.items()
+        }
+
+
+def lists_digest(model_family: str | None, digests: Mapping[str, str]) -> str:
+    """Return the digest of a run of this family that has these lists, in hexadecimal."""
+    lists = [[case, held] for case, held in sorted(digests.items())]
+    return digest({"schema": LISTS_SCHEMA, "model_family": model_family, "lists": lists})
 
 
 def _gathered(
