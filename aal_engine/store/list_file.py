@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -141,10 +141,22 @@ def _parquet(
     query, doc, score = columns
     coded = [] if listed else [query]
     with open_parquet(path, read_dictionary=coded, pre_buffer=False) as file:
-        for batch in file.iter_batches(_LISTS if listed else _ROWS, columns=list(columns)):
-            if listed:
-                batch = long_rows(batch, Columns(query, doc, score))
+        batches = file.iter_batches(_LISTS if listed else _ROWS, columns=list(columns))
+        for batch in _unlisted(batches, Columns(query, doc, score)) if listed else batches:
             docs = text(batch.column(doc), doc).cast(pa.string())
             docs.validate(full=True)
             arrays = [batch.column(query), docs, batch.column(score).cast(pa.float64(), safe=False)]
             yield pa.RecordBatch.from_arrays(arrays, [_NAMES.query, _NAMES.doc, _NAMES.score])
+
+
+def _unlisted(batches: Iterable[pa.RecordBatch], columns: Columns) -> Iterator[pa.RecordBatch]:
+    """Make rows of a document each of rows of a case each, every case of which is there once."""
+    seen: set[object] = set()
+    read = 0
+    for batch in batches:
+        cases = batch.column(columns.query).to_pylist()
+        seen.update(cases)
+        read += len(cases)
+        if len(seen) < read:
+            raise InputError.at("has the lists of a query in two rows")
+        yield long_rows(batch, columns)

@@ -81,6 +81,9 @@ class RankedLists:
             return
         first: dict[str | float, int] = {}
         for value, line in zip(values, lines, strict=True):
-            earlier = first.setdefault(value, line)
-            if earlier != line:
-                self._faults.add(f"has the {what} of line {earlier} again", line=line, case=query)
+            if value in first:
+                self._faults.add(
+                    f"has the {what} of line {first[value]} again", line=line, case=query
+                )
+            else:
+                first[value] = line

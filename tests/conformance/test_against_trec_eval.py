@@ -17,9 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aal_engine.errors import InputError
+from aal_engine.measure.golden import Case
 from aal_engine.measure.retrieval.judged import judge
 from aal_engine.measure.retrieval.metrics import retrieval_metric
 from aal_engine.measure.retrieval.reading import judge_columns
+from aal_engine.store.long_run import open_lists
+from aal_engine.store.run import load_run
 
 NAMES = {
     "map": "map",
@@ -151,6 +154,22 @@ def test_public_runs_in_columns_are_judged_as_in_memory(shared, files):
         assert unknown == len(run.keys() - qrels.keys())
         for part in ("offsets", "grade", "rank", "retrieved", "ties"):
             assert getattr(columns, part).tolist() == getattr(memory, part).tolist(), part
+
+
+@pytest.mark.parametrize("name", ["run.trec", "run.trec.gz", "run.parquet"])
+def test_a_public_run_is_streamed_as_it_is_held(shared, name):
+    path = shared / "data/ir/ranx" / name
+    qrels = read_qrels(shared / "data/ir/ranx/qrels.trec")
+    cases = [Case(query, "?", judgments) for query, judgments in qrels.items()]
+    streamed = open_lists([path], None)
+    held = load_run(path).runs[None]
+    lists = {
+        output.case_id: ([p.doc_id for p in output.retrieved], [p.score for p in output.retrieved])
+        for output in held.outputs
+    }
+    ranks = judge(list(qrels), list(qrels.values()), [lists.get(query) for query in qrels])
+    assert streamed.judge(cases).rank.tolist() == ranks.rank.tolist()
+    assert streamed.digest == held.digest
 
 
 DOCS = st.sampled_from(["a", "b", "c", "d", "e", "f", "10", "9", "é", "\uff5e", "\U0001f600"])

@@ -95,6 +95,24 @@ def parquet(
     return sink.getvalue()
 
 
+def listed(rows, kind=pa.list_, ids: pa.DataType | None = None, group=7) -> bytes:
+    """Write rows of a case each, with a list of documents and one of scores."""
+    cases: dict[str, tuple[list[str], list[float]]] = {}
+    for query, doc, score in rows:
+        docs, scores = cases.setdefault(query, ([], []))
+        docs.append(doc)
+        scores.append(score)
+    docs, scores = zip(*cases.values(), strict=True)
+    columns = {
+        "query_id": pa.array(list(cases)).cast(ids or pa.string()),
+        "doc_id": pa.array(docs, kind(pa.string())),
+        "score": pa.array(scores, kind(pa.float64())),
+    }
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink, row_group_size=group)
+    return sink.getvalue()
+
+
 FORMS = {
     "text": text(ROWS),
     "rows in any order": text(SHUFFLED),
@@ -112,6 +130,9 @@ FORMS = {
     "Parquet of large strings": parquet(ROWS, pa.large_string()),
     "Parquet of dictionaries": parquet(ROWS, pa.dictionary(pa.int32(), pa.string())),
     "Parquet without dictionaries": parquet(ROWS, use_dictionary=False),
+    "Parquet of lists": listed(ROWS),
+    "Parquet of lists in any order": listed(SHUFFLED),
+    "Parquet of large lists": listed(ROWS, pa.large_list, pa.int64()),
     "Parquet of other names": parquet(ROWS, names=("qid", "docno", "score")),
 }
 
@@ -153,6 +174,13 @@ def test_several_files_are_one_run_and_their_formats_may_differ(pack, tmp_path, 
     assert evaluated(pack, tmp_path / "c", tmp_path / "part-*", family="claude") == whole
 
 
+def uneven(docs, scores, ids=("0", "1")) -> bytes:
+    sink = io.BytesIO()
+    columns = {"query_id": ids, "doc_id": docs, "score": scores}
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
 FAULTS = {
     "too few columns": b"0 Q0 d1 1 0.5\n\n1 Q0 d2\n2 Q0 d1 1 0.5 t\n",
     "a score that is no number": b"0 Q0 d1 1 1_0 t\n0 Q0 d2 1 abc t\n",
@@ -171,6 +199,13 @@ FAULTS = {
     "Parquet with a null id": parquet([("0", "d1", 1.0), ("0", None, 0.5)]),
     "Parquet with NaN": parquet([("0", "d1", 1.0), ("1", "d2", float("nan"))]),
     "Parquet with a document twice": parquet([("0", "d1", 1.0), ("0", "d1", 0.5)]),
+    "Parquet of lists with a null": listed([("0", "d1", 1.0), ("0", "d2", None)]),
+    "Parquet of lists with a null id": listed([("0", "d1", 1.0), (None, "d2", 0.5)]),
+    "Parquet of lists with NaN": listed([("0", "d1", 1.0), ("1", "d2", float("nan"))]),
+    "Parquet of lists with a document twice": listed([("0", "d1", 1.0), ("0", "d1", 0.5)]),
+    "Parquet of lists of other lengths": uneven([["d1"], ["d2"]], [[1.0, 2.0], [0.5]]),
+    "Parquet of lists, one of them null": uneven([["d1"], None], [[1.0], [0.5]]),
+    "Parquet of lists, a query in two rows": uneven([["d1"], ["d2"]], [[1.0], [0.5]], ["0", "0"]),
     "cut Parquet": parquet(ROWS)[:-20],
     "damaged Parquet": parquet(ROWS)[:60] + b"\xff" * 200 + parquet(ROWS)[260:],
 }
