@@ -62,7 +62,7 @@ def parquet(rows):
     ("name", "data"),
     [
         ("run.txt", TEXT),
-        ("run.txt.gz", gzip.compress(TEXT)),
+        ("run.txt.gz", gzip.compress(TEXT, mtime=0)),
         ("run.txt.zst", pa.compress(TEXT, "zstd", asbytes=True)),
         ("run.parquet", parquet(ROWS)),
     ],
