@@ -72,6 +72,14 @@ def gate(
         bool,
         typer.Option("--dry-run", help="Decide and tell, but append nothing and write nothing."),
     ] = False,
+    pending: Annotated[
+        bool,
+        typer.Option(
+            "--pending",
+            help="Append nothing: leave the decision in the ledger's pending folder, for a branch "
+            "that must not append (see `aal ledger sequence`).",
+        ),
+    ] = False,
     at: Annotated[
         str | None, typer.Option(help="Time to record, with a zone. Default: now.")
     ] = None,
@@ -97,12 +105,17 @@ def gate(
         reports=reports,
         unchanged_cases=unchanged_cases,
         dry_run=dry_run,
+        pending=pending and not dry_run,
     )
     for name in told:
         report = REPORTS[name](gated.decision)
         say(as_text(gated.decision, colour=coloured()) if name == "text" else report)
         if name == "text":
-            say(_where(gated, record, ledger))
+            say(
+                _pending(gated, record)
+                if pending and not dry_run
+                else _where(gated, record, ledger)
+            )
     if not dry_run:
         _summarise(gated)
     raise typer.Exit(0 if gated.decision.verdict == "released" else 1)
@@ -126,6 +139,13 @@ def _formats(asked: list[str]) -> tuple[list[str], dict[str, Path]]:
         else:
             told.append(name)
     return told, files
+
+
+def _pending(gated: Gated, record: Path) -> str:
+    if gated.seq is not None:
+        return f"The decision stands already in the ledger as entry {gated.seq}.\n"
+    stands = "waits already" if gated.known else "waits"
+    return f"The decision {stands} to be put into the ledger, and is in {file_name(record)}.\n"
 
 
 def _where(gated: Gated, record: Path, ledger: Path) -> str:

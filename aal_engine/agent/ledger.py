@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aal_engine.agent import ledger_proof, ledger_sign
+from aal_engine.agent import ledger_git, ledger_proof, ledger_sign
 from aal_engine.agent.terminal import run as run_door
 from aal_engine.agent.terminal import say, tell
 from aal_engine.canonical import JSON
@@ -232,7 +232,7 @@ def _json(told: Mapping[str, JSON]) -> str:
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
-for group in (ledger_sign, ledger_proof):
+for group in (ledger_sign, ledger_proof, ledger_git):
     app.add_typer(group.app)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, cast
 
+from aal_engine.canonical import JSON
 from aal_engine.decide.audit import contradictions
 from aal_engine.decide.decision import CHECKS, DECISION_SCHEMA, Check
-from aal_engine.decide.entry import Entry
+from aal_engine.decide.entry import Entry, Kind, stamp
 from aal_engine.decide.keyring import Keyring
 from aal_engine.decide.release import AgentKey, Key, Recorded, Release, Scored, released
 from aal_engine.errors import ChainBroken, InputError
@@ -104,6 +106,25 @@ class Replay:
             return _recorded(entry.seq, parts)
         except (KeyError, TypeError, ValueError, AttributeError, InputError):
             raise ChainBroken(entry.seq, "is not a decision that this engine can read") from None
+
+
+def judged(
+    known: Known, size: int, kind: str, bodies: Sequence[Mapping[str, JSON]], at: datetime
+) -> Known:
+    """Return what is known once these records follow on a ledger of `size` entries.
+
+    What the ledger's own auditor would not accept must never stand in it.
+
+    Raises:
+        ChainBroken: they do not follow.
+    """
+    replay = Replay(known)
+    for place, body in enumerate(bodies, max(size, 1)):
+        replay(Entry(place, "", cast("Kind", kind), body, stamp(at), b"", b""))
+    after = replay.known()
+    if after.parts:
+        raise ChainBroken(size, "is a part of a decision without the rest")
+    return after
 
 
 def _recorded(seq: int, parts: Sequence[Mapping[str, Any]]) -> Recorded:

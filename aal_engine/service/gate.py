@@ -10,19 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.body import bodies
 from aal_engine.decide.decision import Decision
-from aal_engine.decide.entry import Entry, stamp
+from aal_engine.decide.entry import stamp
 from aal_engine.decide.gate import decide
 from aal_engine.decide.ledger import Head
 from aal_engine.decide.policy import Policy
 from aal_engine.decide.question import Question
 from aal_engine.decide.release import AgentKey, Recorded
-from aal_engine.decide.replay import Replay
+from aal_engine.decide.replay import Replay, judged
 from aal_engine.errors import AppendRefused, ChainBroken, HeadMoved, InputError, WriteError
 from aal_engine.measure.record import ENGINE, EvalRecord
 from aal_engine.service.report import REPORTS, as_json
@@ -30,6 +31,7 @@ from aal_engine.store.atomic import write_atomic
 from aal_engine.store.decision import load_baseline
 from aal_engine.store.folder import make_folder
 from aal_engine.store.ledger import Ledger
+from aal_engine.store.pending import pend, waiting
 from aal_engine.store.policy import load_policy
 from aal_engine.store.record import load_records
 from aal_engine.store.table import FOLDER, find_tables
@@ -42,7 +44,7 @@ TRIES = 8
 class Gated:
     """A decision, and where the ledger holds it.
 
-    `seq` is None after a dry run; `known` if it stood there before, `started` if the ledger begins
+    `seq` is None after a dry run, and where it is pending; `known` if it stood there before, `started` if the ledger begins
     with it.
     """
 
@@ -75,10 +77,12 @@ def gate(
     reports: Mapping[str, Path] | None = None,
     unchanged_cases: bool = False,
     dry_run: bool = False,
+    pending: bool = False,
 ) -> Gated:
     """Decide on the current records, append the decision to the ledger, then write `record`.
 
-    With `dry_run` it is only decided: nothing is appended, and nothing written.
+    With `dry_run` it is only decided: nothing is appended, and nothing written. With `pending` the
+    decision is not appended but left in the ledger's `pending` folder, as a branch has to.
 
     Per-case tables are looked for in the `tables` folder beside each file, and in `tables`.
     `reports` are further files to write, by their format.
@@ -95,16 +99,16 @@ def gate(
         return _decided(asked, ledger, now, dry_run=True)
     for path in {path.parent for path in outputs}:
         make_folder(path)
-    gated = _decided(asked, ledger, now)
+    gated = _decided(asked, ledger, now, pending=pending)
     texts = {record: as_json(gated.decision)}
     texts |= {path: REPORTS[name](gated.decision) for name, path in (reports or {}).items()}
     for path, text in texts.items():
         try:
             write_atomic(path, text.encode())
         except WriteError as error:
+            where = "among what is pending" if pending else f"in the ledger as entry {gated.seq}"
             raise WriteError(
-                f"{error.message}; the decision, {gated.decision.verdict}, stands in the ledger "
-                f"as entry {gated.seq}",
+                f"{error.message}; the decision, {gated.decision.verdict}, stands {where}",
                 way_out="make room and run the same command again: it writes the same decision",
             ) from None
     return gated
@@ -165,10 +169,12 @@ def _baseline(paths: Sequence[Path]) -> Decision | tuple[EvalRecord, ...] | None
     return tuple(records)
 
 
-def _decided(asked: Inputs, folder: Path, now: datetime, *, dry_run: bool = False) -> Gated:
+def _decided(
+    asked: Inputs, folder: Path, now: datetime, *, dry_run: bool = False, pending: bool = False
+) -> Gated:
     first = asked.current[0]
     key = AgentKey(first.agent, first.pack)
-    ledger = Ledger.open(folder, create=True)
+    ledger = Ledger.open(folder, create=not pending)
     for _ in range(TRIES):
         replay = Replay()
         head = ledger.verify(meaning=replay)
@@ -185,11 +191,16 @@ def _decided(asked: Inputs, folder: Path, now: datetime, *, dry_run: bool = Fals
         known = _known(replay.decisions, key, question.inputs(ENGINE))
         if known is not None and (again := _again(question, known, replay)) is not None:
             return Gated(again, known.seq, known=True, started=False)
+        if pending and (again := _waiting(folder, question)) is not None:
+            return Gated(again, None, known=True, started=False)
         decision = decide(question, at=stamp(now), engine=ENGINE)
         if dry_run:
             return Gated(decision, None, known=False, started=False)
         recorded = bodies(decision)
-        _accepted(replay, head, recorded, now)
+        _require_accepted(replay, head, recorded, now)
+        if pending:
+            pend(folder, "decision", recorded, now)
+            return Gated(decision, None, known=False, started=False)
         try:
             entries = ledger.append_all("decision", recorded, now, expected=head)
         except HeadMoved:
@@ -210,21 +221,27 @@ def _near(replay: Replay, key: AgentKey) -> AgentKey | None:
     return None
 
 
-def _accepted(
+def _require_accepted(
     replay: Replay, head: Head, recorded: Sequence[Mapping[str, JSON]], now: datetime
 ) -> None:
-    """Let the ledger's own auditor read the decision before it is appended.
+    """Let the ledger's own auditor read the decision before it is appended."""
+    try:
+        judged(replay.known(), head.size, "decision", recorded, now)
+    except ChainBroken as broken:
+        raise AppendRefused(
+            f"the decision contradicts itself: {broken.why}", way_out="report this as a fault"
+        ) from None
 
-    What it would not accept must never stand in a ledger, which could not be verified again.
-    """
-    for place, body in enumerate(recorded, max(head.size, 1)):
-        entry = Entry(place, "", "decision", body, stamp(now), b"", b"")
-        try:
-            replay(entry)
-        except ChainBroken as broken:
-            raise AppendRefused(
-                f"the decision contradicts itself: {broken.why}", way_out="report this as a fault"
-            ) from None
+
+def _waiting(folder: Path, question: Question) -> Decision | None:
+    """Return a pending decision on the same inputs, if deciding now would be the same act."""
+    for group in waiting(folder).values():
+        body: Mapping[str, Any] = group.bodies[-1]
+        if group.kind == "decision" and body["inputs"] == question.inputs(ENGINE):
+            decision = decide(question, at=body["decided_at"], engine=ENGINE)
+            if decision.digest == body["decision"]:
+                return decision
+    return None
 
 
 def _known(decisions: Iterable[Recorded], key: AgentKey, inputs: str) -> Recorded | None:

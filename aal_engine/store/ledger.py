@@ -3,6 +3,8 @@
 ```
 ledger/log/00000000.jsonl    the entries
 ledger/checkpoint            what a key signed of them last; see `checkpoint`
+ledger/pending/              what branches left to be appended; see `pending`
+ledger/cache/                an index for readers; see `ledger_index`
 ledger/torn/                 what cut-off appends left, set aside
 ledger/.gitattributes        keeps git from merging or converting the log
 ledger/.gitignore            what is not committed
@@ -15,7 +17,7 @@ Files and folders are never reached through symbolic links.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from itertools import chain
@@ -238,7 +240,8 @@ class Ledger:
         """
         with self._writing() as (root, entries):
             head, reach = self._caught_up(root, entries)
-            known = _held(Reading(entries, reach), kind, bodies) if once else {}
+            wanted = {_record(kind, body) for body in bodies} if once else set()
+            known = _held(Reading(entries, reach), wanted) if once else {}
             new: list[Entry] = []
             after = head
             if head.size == 0:
@@ -258,6 +261,14 @@ class Ledger:
                 end = log.append(entries, reach, [entry.line for entry in new], head.size)
                 self._seen = Seen(after, end, new[-1].line)
         return result
+
+    def find(self, records: Collection[bytes], since: int) -> dict[bytes, Entry]:
+        """Return the entries from `since` on that hold one of these records, by their record.
+
+        A record is the canonical bytes of a kind and a body (see `entry.record_of`).
+        """
+        held = _held(self.lines(), records)
+        return {record: entry for record, entry in held.items() if entry.seq >= since}
 
     def leaves(self) -> list[bytes]:
         """Return the leaf hashes of all stored lines, unverified: for proofs, which carry a root."""
@@ -409,11 +420,8 @@ def _record(kind: str, body: Mapping[str, JSON]) -> bytes:
     return canonical({"body": body, "kind": kind})
 
 
-def _held(
-    lines: Iterable[bytes], kind: str, bodies: Iterable[Mapping[str, JSON]]
-) -> dict[bytes, Entry]:
-    """Return the entries that record one of the bodies already, by their record."""
-    wanted = {_record(kind, body) for body in bodies}
+def _held(lines: Iterable[bytes], wanted: Collection[bytes]) -> dict[bytes, Entry]:
+    """Return the entries that hold one of these records, by their record; the last of each."""
     held = {}
     for seq, line in enumerate(lines):
         record = record_of(line)
