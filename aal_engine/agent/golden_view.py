@@ -52,7 +52,8 @@ def _told(fault: Fault) -> dict[str, Any]:
 def heading(pack: Pack) -> str:
     """Return a pack's declaration in a line."""
     style = pack.citations
-    cited = "by id" if style.mode == "id" else f"by place, from {style.base}"
+    place = f"by place, from {style.base}"
+    cited = {"id": "by id", "index": place, "link": f"by link, or {place}"}[style.mode]
     return (
         f"pack {pack.name}: agent {pack.agent}, autonomy {pack.autonomy}, {pack.sensitivity} data, "
         f"language {pack.language}, citations {cited}, {len(pack.stop_rules)} stop rules"

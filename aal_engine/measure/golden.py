@@ -13,7 +13,7 @@ from aal_engine.measure.metric import Kind
 from aal_engine.measure.point import Claim, Point
 
 Expect: TypeAlias = Literal["answer", "abstain", "nothing"]
-CitationMode: TypeAlias = Literal["index", "id"]
+CitationMode: TypeAlias = Literal["index", "id", "link"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,9 @@ class CitationStyle:
     """How a pack's agent names its sources.
 
     `index`: markers are positions in the retrieved list, counted from `base` (0 or 1).
-    `id`: markers are passage or document ids. Structured citations of a run are read in both.
+    `id`: markers are passage or document ids. `link`: as `index`, and every link is a citation too,
+    so that one to an address that was not retrieved is invented; so it is where ids are addresses.
+    Structured citations of a run are read in all of them.
     """
 
     mode: CitationMode = "index"

@@ -2,8 +2,8 @@
 
 Read are `[1]`, `[1][2]`, `[1, 2 and 4]`, `[1-3]`, `[[1]]`, `[^1]`, `[Source 1]`, `(Source 1)`,
 `[1, p. 5]`, `[kb-12]`, `(see kb-12)`, `【4:0†name】`, `【1】`, `［1］`, superscripts after a stop, and
-links to known addresses, whatever their emphasis, width and digits. Code holds none. Numbers that
-were not retrieved and that years, intervals, arrays or headings explain are none either.
+links to known addresses, whatever their emphasis, width and digits; where the pack cites links, all
+links are. Code holds none. Numbers that were not retrieved and that years, intervals, arrays or headings explain are none either.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ _TARGET: Final = re.compile(
     r"\([ \t]*<?([^()\s<>]{1,2000}(?:\([^()\s]{0,200}\)[^()\s<>]{0,200})?)>?"
     r"(?:[ \t]+\"[^\"\n]{0,400}\")?[ \t]*\)"
 )
+_NO_SOURCE: Final = re.compile(r"#|(?:mailto|tel|sms|javascript|data):", re.IGNORECASE)
+"""A target that is a place on the page or a way to reach somebody."""
 _LENTICULAR: Final = re.compile(r"【([^【】\n]{1,400})】")
 _FILE_SEARCH: Final = re.compile(r"([0-9]{1,9}:)?([0-9]{1,9})†(.*)|([0-9]{1,9}):([0-9]{1,9})")
 _SUPER: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -86,8 +88,8 @@ def markers(text: str, sources: Sources, markup: Markup) -> list[Marker]:
         found += _raised(_SUPERSCRIPT, text, sources)
     for start, end in markup.links:
         places = sources.linked(text[start:end])
-        if places:
-            found.append(Marker(start, end, places, 1, 0))
+        if places or (sources.by_link and not _is_image(text, start)):
+            found.append(Marker(start, end, places, 1, 0 if places else 1))
     return _settled(found, code)
 
 
@@ -143,10 +145,10 @@ def _brackets(text: str, sources: Sources, code: Sequence[Span]) -> Iterator[Mar
                 if text[start - 1 : start] == "!":
                     continue
                 places = sources.linked(target[1]) or sources.ids.get(target[1], ())
-                if places:
+                if places or (sources.by_link and _NO_SOURCE.match(target[1]) is None):
                     # The words of a link are prose; a number there is part of the marker.
                     first = end if reading is None else start
-                    yield Marker(first, target.end(), places, 1, 0)
+                    yield Marker(first, target.end(), places, 1, 0 if places else 1)
                     continue
                 end = target.end()
         if (
@@ -158,7 +160,7 @@ def _brackets(text: str, sources: Sources, code: Sequence[Span]) -> Iterator[Mar
             # `m[i][0]` goes on being an index, `[the terms][1]` is a link to a definition.
             other = end if start == other or _is_glued(text, start) else -1
         else:
-            yield from _judged(text, start, end, reading, counted)
+            yield from _judged(text, (start, match.end(), end), reading, counted)
     if text.count("[") == text.count("]"):
         return
     for match in _UNCLOSED.finditer(text):
@@ -166,11 +168,13 @@ def _brackets(text: str, sources: Sources, code: Sequence[Span]) -> Iterator[Mar
 
 
 def _judged(
-    text: str, start: int, end: int, reading: Reading, counted: Counted
+    text: str, edges: tuple[int, int, int], reading: Reading, counted: Counted
 ) -> Iterator[Marker]:
+    """Yield a bracket's marker unless it is prose; `edges` are its start, its end, its target's end."""
+    start, close, end = edges
     if reading.invented:
-        before, after = text[max(0, start - LOOK_AROUND) : start], text[end : end + LOOK_AROUND]
-        verdict = judge(before, text[start + 1 : end - 1], after, counted)
+        before, after = text[max(0, start - LOOK_AROUND) : start], text[close : close + LOOK_AROUND]
+        verdict = judge(before, text[start + 1 : close - 1], after, counted)
         if verdict == "prose":
             return
         reading = reading if verdict == "citation" else _DOUBT
@@ -188,6 +192,13 @@ def _is_index(text: str, start: int, end: int) -> bool:
     if after and after in "+{":
         return "-" in text[start:end]
     return _is_glued(text, start) and _AFTER_INDEX.match(text, end) is not None
+
+
+def _is_image(text: str, link: int) -> bool:
+    """Return whether an address is the target of an image, which is no citation."""
+    close = text.rfind("](", max(0, link - 4), link)
+    start = text.rfind("[", max(0, close - 400), close) if close > 0 else -1
+    return start > 0 and text[start - 1] == "!"
 
 
 def _is_glued(text: str, start: int) -> bool:

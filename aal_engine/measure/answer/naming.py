@@ -22,7 +22,7 @@ def naming_doubts(ids: Collection[str], style: CitationStyle) -> Iterator[str]:
     """
     if not ids:
         return
-    if style.mode == "index":
+    if style.mode != "id":
         if all(map(str.isdecimal, ids)):
             yield (
                 "all document ids are whole numbers, and citations are positions: [7] is the seventh "

@@ -91,7 +91,7 @@ class Prose:
     @cached_property
     def quotations(self) -> list[Span]:
         """Where quotations stand in the text."""
-        return quotations(self.mask)
+        return quotations(shown(self.mask, ()))
 
     @cached_property
     def _lines(self) -> dict[int, Line]:

@@ -59,6 +59,7 @@ class Sources:
         self.retrieved = retrieved
         self.base = style.base
         self.by_id = style.mode == "id"
+        self._linking = style.mode == "link"
 
     @cached_property
     def ids(self) -> Mapping[str, Places]:
@@ -79,6 +80,11 @@ class Sources:
                 if link is not None and (link is passage.url or "://" in link):
                     links[address(link)] = (*links.get(address(link), ()), place)
         return links
+
+    @cached_property
+    def by_link(self) -> bool:
+        """Whether every link is a citation: the pack says so, or the ids it cites are addresses."""
+        return self._linking or (self.by_id and any("://" in name for name in self.ids))
 
     @cached_property
     def titles(self) -> Mapping[str, Places]:

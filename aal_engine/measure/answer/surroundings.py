@@ -73,6 +73,16 @@ _REGEX: Final = re.compile(r"regexp?|character class")
 _PATTERN: Final = re.compile(r"pattern|expression|muster|ausdruck|motif|patr[oó]n")
 _CLASS: Final = re.compile(r"[0-9]-[0-9]")
 _TICKET: Final = re.compile(r"\s*#\s*[0-9]+\s*")
+_STORE: Final = re.compile(
+    r"\b(?:amazon|aws|(?:stor|upload|sav|sync|cop(?:y|ie)|writ|back|host|put|mov)\w*(?: [\w-]+){0,3}"
+    r" (?:in|to|into|on|from)) ?$",
+    re.IGNORECASE,
+)
+_STORED: Final = re.compile(
+    r" ?(?:buckets?|objects?|keys?|storage|uris?|urls?|apis?|prefix|compatible|lifecycle)\b"
+    r"|\([^()\s]*(?:amazon|aws|s3)",
+    re.IGNORECASE,
+)
 _ISOTOPE: Final = re.compile(r"(?:C|N|O|H|P|S|F|U|Sr|Cs|Tc|Ga|Lu|Pb|Rn|K|Fe|Co|Xe)\b")
 
 
@@ -88,6 +98,8 @@ def judge(before: str, inside: str, after: str, counted: Counted) -> Verdict:
 
     `before` and `after` are what stands around it, `LOOK_AROUND` characters at most.
     """
+    if inside == "S3" and (_STORE.search(before) or _STORED.match(after)):
+        return "prose"
     numbers = _DIGITS.findall(inside)
     if not numbers or _LETTER.search(inside):
         return "citation"

@@ -33,6 +33,9 @@ LOOK_BACK: Final = 40
 LONGEST_ROW: Final = 4
 """How many words the longest harmless row of any language has."""
 
+BEHIND: Final = 6
+"""How many tokens behind the mention are read for the praise that a boast ends in."""
+
 LISTED: Final = 3
 """How many tokens an item of a list has that a denial is carried over."""
 
@@ -71,16 +74,17 @@ def _denials_before(line: Line, first: int, last: int, language: Language) -> in
     if tuple(tokens[max(0, first - 2) : first]) in language.comparisons:
         return 0
     negators = verdicts = between = 0
-    over = False
+    over = praised = False
     for place in range(first - 1, max(-1, first - 1 - LOOK_BACK), -1):
         word = tokens[place]
         if between > REACH_OVER or (over and between > REACH):
             break
         if word in language.breaks or _is_cut(line, place + 1, first, last, language):
             break
+        praised = praised or _is_praise(tokens, place, language)
         if _is_negator(tokens, place, language):
-            reach = 0 if word in language.short else REACH
-            if between <= reach and not _is_harmless(tokens, place, language):
+            boasts = word in language.boasting and (praised or _is_praised(line, last, language))
+            if not boasts and _reaches(tokens, place, between, language):
                 negators += 1
                 # `neither ... nor` denies once; of more than two nobody knows what they deny.
                 if word in language.joins or negators > 1:
@@ -120,6 +124,26 @@ def _is_harmless(tokens: Sequence[str], place: int, language: Language) -> bool:
         for row in language.harmless.get(ahead[:2], ()):
             if start + len(row) > place and ahead[: len(row)] == row:
                 return True
+    return False
+
+
+def _reaches(tokens: Sequence[str], place: int, between: int, language: Language) -> bool:
+    """Return whether a negator denies what stands `between` content words behind it."""
+    reach = 0 if tokens[place] in language.short else REACH
+    return between <= reach and not _is_harmless(tokens, place, language)
+
+
+def _is_praise(tokens: Sequence[str], place: int, language: Language) -> bool:
+    return tokens[place] in language.praise or tuple(tokens[place : place + 2]) in language.praises
+
+
+def _is_praised(line: Line, last: int, language: Language) -> bool:
+    """Return whether the clause of a mention goes on to praise it (`no one does it better`)."""
+    for place in range(last, min(last + BEHIND, len(line.tokens))):
+        if line.cuts[place]:
+            return False
+        if _is_praise(line.words, place, language):
+            return True
     return False
 
 

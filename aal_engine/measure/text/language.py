@@ -31,6 +31,8 @@ class Language:
     unless they are part of a `harmless` row. `deniers` say that something does not hold (`a myth
     that`, `is false`) and `affirmers` that it does (`is not true`), with `copulas` before and `fillers` between. What is denied of a number after one of the
     `comparisons` is not the number (`not more than 90`). `breaks` open a new clause,
+    A `boasting` negator with a word of `praise` or one of the `praises` between it and what is
+    mentioned, or in the clause behind, denies nothing of it (`no one does it better`).
     `joins` carry a denial over a list, `complements` open the clause that a denial is about and
     `reporting` verbs do without one (`nobody says`). With `concord` two negators deny once.
     `ordinal_stop`: a stop after a number makes it an ordinal. `decimal_mark` decides what `1.234`
@@ -54,6 +56,9 @@ class Language:
     joins: Words = NO_WORDS
     complements: Words = NO_WORDS
     reporting: Words = NO_WORDS
+    boasting: Words = NO_WORDS
+    praise: Words = NO_WORDS
+    praises: frozenset[Row] = frozenset()
     concord: bool = False
     ordinal_stop: bool = False
     decimal_mark: str = "."
@@ -122,7 +127,11 @@ ENGLISH: Final = Language(
         "never been faster,never been simpler,never so,not regret,won t regret,never regret,"
         "not be sorry,won t be sorry,not be disappointed,won t be disappointed,cannot beat,"
         "can t beat,not believe,won t believe,cannot go wrong,can t go wrong,can t get enough,"
-        "cannot wait,can t wait"
+        "cannot wait,can t wait,never miss,no problem,no limit to,no further than,no need to,"
+        "who doesn t,who wouldn t,who would not,who does not,never have too,never get enough,"
+        "nothing can stop,nothing stops,cannot match,can t match,cannot top,can t top,"
+        "cannot be beaten,can t be beaten,cannot be matched,can t be matched,not find better,"
+        "won t find better,not find a better,never find better,never find a better"
     ),
     deniers=words(
         "myth myths false untrue incorrect wrong misconception misconceptions fiction fallacy"
@@ -140,6 +149,16 @@ ENGLISH: Final = Language(
     breaks=words(
         "but however although though whereas because since so and then unless until if when while"
         " where which who whose therefore except instead"
+    ),
+    boasting=words("no none nobody nothing nowhere never"),
+    praise=words(
+        "better faster quicker easier simpler cheaper smoother safer sooner superior beat beats match"
+        " matches matched rival rivals surpass surpasses equal equals outdo outdoes outperforms"
+        " compare compares"
+    ),
+    praises=_pairs(
+        "like us,like we,like ours,like our,as well,as good,as fast,as easy,as quickly,as smoothly,"
+        "so easy,so good,so fast,so simple,so quick,been easier,been better,tops our,too many,too much,comes close,come close"
     ),
     joins=words("or nor"),
     complements=words("that"),
@@ -194,6 +213,12 @@ GERMAN: Final = Language(
         "aber jedoch sondern doch denn weil obwohl während und dann wenn falls sobald bis deshalb"
         " daher trotzdem"
     ),
+    boasting=words("kein keine keinem keinen keiner nie niemals niemand nichts nirgends nirgendwo"),
+    praise=words(
+        "besser bessere besseren besseres schneller schnellere einfacher einfachere günstiger leichter"
+        " bequemer sicherer schlägt übertrifft toppt gleicht"
+    ),
+    praises=_pairs("so gut,so schnell,so einfach,so leicht,so günstig,wie wir,wie bei,als wir"),
     joins=words("oder noch"),
     complements=words("dass"),
     reporting=words("sagen sagt behaupten behauptet annehmen glauben glaubt bedeutet heisst"),
@@ -241,6 +266,12 @@ FRENCH: Final = Language(
         "mais cependant toutefois pourtant néanmoins car parce puisque donc et alors si quand"
         " lorsque tandis où dont qui sauf"
     ),
+    boasting=words("aucun aucune rien personne jamais nul nulle"),
+    praise=words("mieux meilleur meilleure meilleurs meilleures bat égale surpasse rivalise"),
+    praises=_pairs(
+        "plus rapide,plus rapides,plus facile,plus faciles,plus simple,plus vite,plus sûr,aussi bien,"
+        "aussi rapide,aussi rapides,aussi facile,aussi simple,si facile,si simple,comme nous"
+    ),
     joins=words("ou ni"),
     complements=words("que qu"),
     reporting=words("dire dit affirmer affirme prétendre penser croire signifie"),
@@ -282,6 +313,12 @@ SPANISH: Final = Language(
     comparisons=_pairs("más de,menos de,más que,menos que"),
     breaks=words(
         "pero sino aunque porque pues y e entonces si cuando mientras donde quien excepto salvo"
+    ),
+    boasting=words("ningún ninguna ninguno nadie nada nunca jamás"),
+    praise=words("mejor mejores supera superan iguala igualan gana"),
+    praises=_pairs(
+        "más rápido,más rápidos,más rápida,más fácil,más fáciles,más sencillo,tan bien,tan fácil,tan fáciles,"
+        "tan rápido,tan rápidos,tan sencillo,como nosotros"
     ),
     joins=words("o u ni"),
     complements=words("que"),

@@ -33,6 +33,8 @@ DROPPED: Final = frozenset(
 FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters of Hangul that show as a space."""
 
+FRACTION_SLASH: Final = "\u2044"
+
 KEPT_SYMBOLS: Final = frozenset("°‰±≠≤≥")
 
 UNSPACED: Final = (
@@ -43,7 +45,7 @@ UNSPACED: Final = (
 is a token, so that a phrase is found wherever its characters stand in a row."""
 
 _OTHER: Final = re.compile(r"[^\x00-\x7f]")
-_IN_NUMBER: Final = re.compile(rb"[-.,](?=[0-9])")
+_IN_NUMBER: Final = re.compile(rb"[-.,](?=[0-9])|'(?=[0-9]{3}(?![0-9]))")
 _RAISED_DIGIT: Final = re.compile("[⁰¹²³⁴-⁹]")
 _RAISED: Final = re.compile(
     r"(?:(?<![^\W\d_])(?:[cdkm]?m|ft|yd)[²³](?![⁰¹²³⁴-⁹]))|(?<=[^\s!-/:-@\[-`{-~⁰¹²³⁴-⁹])[⁰¹²³⁴-⁹]+"
@@ -52,7 +54,7 @@ _RAISED: Final = re.compile(
 
 _SHARPENED: Final = re.compile(rb"\b([a-zA-Z])(\+\+|#)(?![0-9a-zA-Z_\x80-\xff])")
 
-_HELD: Final = {".": b"\xf8", ",": b"\xf9", "-": b"\xfa", "+": b"\xfb", "#": b"\xfc"}
+_HELD: Final = {char: bytes([0xF8 + place]) for place, char in enumerate(".,-+#'")}
 """Bytes that no UTF-8 text has, for punctuation that belongs to a token."""
 
 
@@ -98,6 +100,9 @@ class _Plain(dict[str, str]):
             plain = ""
         elif char in FILLERS:
             plain = " "
+        elif FRACTION_SLASH in (parts := normalize("NFKC", char)):
+            # A fraction (`½`) stands apart from the whole before it: `2½` is not 21 halves.
+            plain = f" {parts.replace(FRACTION_SLASH, '/')} "
         self[char] = plain
         return plain
 
@@ -156,7 +161,8 @@ def _unraised(text: str) -> str:
 def unify(text: str) -> str:
     """Return the text in NFKC with plain quotes and hyphens; white space is not collapsed.
 
-    What shows nothing is dropped, and the numbers of notes are gaps (`days¹`); `m²` is `m2`.
+    What shows nothing is dropped, and the numbers of notes are gaps (`days¹`); `m²` is `m2` and
+    `½` is `1/2`.
     """
     if text.isascii():
         return text

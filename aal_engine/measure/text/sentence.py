@@ -46,7 +46,7 @@ _NEVER_LAST: Final = words(
 """Abbreviations that something always follows."""
 
 _SELDOM_LAST: Final = words(
-    "inc ltd co corp llc plc bros jr sr esq al ed eds trans est incl excl tel ext min max avg hrs hr"
+    "mio mrd tsd inc ltd co corp llc plc bros jr sr esq al ed eds trans est incl excl tel ext min max avg hrs hr"
     " oz lb lbs sq vol no nos a.m p.m am pm u.s u.k u.n e.u u.s.a ph.d m.d b.a m.a d.c uu ee.uu"
 )
 """Abbreviations after which a new sentence starts with a function word, or not at all."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import unescape
+from html.entities import html5
 from itertools import pairwise
 from typing import Final
 
@@ -18,7 +19,13 @@ _FILL: Final = "\u00ad"
 _SEAM: Final = "\u200b"
 """A fill that may also be read as a gap (`refunds**are**instant`)."""
 
-_ENTITY: Final = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
+_ENTITY: Final = re.compile(
+    r"&(?:(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6})(?:;|(?![0-9a-fA-F;]))"
+    r"|(?:nbsp|shy)(?!;)|([a-zA-Z][a-zA-Z0-9]{1,31})(?:;|(?![a-zA-Z0-9=;])))"
+)
+"""An entity; one without its semicolon is read as browsers do, where its name has an end, and the
+two that part and join words everywhere."""
+_COMMENT: Final = ("<!--", "-->")
 _NOTE: Final = re.compile(r"<sup>\s{0,3}[0-9]{1,3}\s{0,3}</sup>", re.IGNORECASE)
 _INLINE: Final = (
     "a|abbr|b|bdi|bdo|big|cite|del|dfn|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|tt|u|wbr"
@@ -50,12 +57,28 @@ def shown(text: str, code: Sequence[Span]) -> str:
 
 
 def _shown(text: str) -> str:
+    if _COMMENT[0] in text:
+        text = _uncommented(text)
     if "<" in text:
         text = _NOTE.sub(lambda match: " " * len(match[0]), text)
         text = _TAG.sub(_tag, text)
     if "*" in text or "~" in text:
         text = _EMPHASIS.sub(_emphasis, text)
     return _ENTITY.sub(_entity, text) if "&" in text else text
+
+
+def _uncommented(text: str) -> str:
+    """Return the text with its comments, which show nothing, as seams."""
+    pieces: list[str] = []
+    done = 0
+    while (start := text.find(_COMMENT[0], done)) >= 0:
+        close = text.find(_COMMENT[1], start + len(_COMMENT[0]))
+        if close < 0:
+            break
+        end = close + len(_COMMENT[1])
+        pieces += (text[done:start], _SEAM * (end - start))
+        done = end
+    return "".join((*pieces, text[done:]))
 
 
 def _tag(match: re.Match[str]) -> str:
@@ -72,8 +95,15 @@ def _emphasis(match: re.Match[str]) -> str:
 
 
 def _entity(match: re.Match[str]) -> str:
+    name = match[1]
+    if name is not None and not match[0].endswith(";") and name not in html5:
+        return match[0]
     char = unescape(match[0])
-    return match[0] if len(char) > 2 else char.rjust(len(match[0]), _FILL)
+    if len(char) > 2:
+        return match[0]
+    # A gap ends the word before it, fill and all; anything else starts where its entity does.
+    length = len(match[0])
+    return char.rjust(length, _FILL) if char.isspace() else char.ljust(length, _FILL)
 
 
 def reread(text: str) -> list[str]:

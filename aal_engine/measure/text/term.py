@@ -17,7 +17,7 @@ MAX_KEPT: Final = 100_000
 LONGEST_WORD: Final = 40
 """A longer word is its own term."""
 
-_NUMBER: Final = re.compile(r"-?([0-9][0-9.,]*)")
+_NUMBER: Final = re.compile(r"-?([0-9][0-9.,']*)")
 
 
 class Terms(dict[str, str]):
@@ -53,7 +53,8 @@ def plain_number(digits: str) -> str:
     >>> plain_number("1,000"), plain_number("29.00"), plain_number("3,5")
     ('1000', '29', '3.5')
     """
-    head, mark, tail = digits.strip(".,").replace(",", ".").rpartition(".")
+    bare = digits.replace("'", "").strip(".,").replace(",", ".")
+    head, mark, tail = bare.rpartition(".")
     if not mark or len(tail) == 3:
         whole, decimals = head + tail, ""
     else:

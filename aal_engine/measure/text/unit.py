@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
+from aal_engine.measure.text.language import words
+
 Names: TypeAlias = frozenset[str]
 
 PERCENT: Final = "%"
+
+CURRENCIES: Final[Names] = words("usd cad aud eur gbp jpy cny inr chf")
 
 _WRITINGS: Final[Mapping[str, str]] = {
     "%": "%,percent,per cent,pct,prozent,pour cent,por ciento",
@@ -83,7 +87,21 @@ def unit_names(tokens: Sequence[str]) -> Names:
 
 
 SCALES: Final[Mapping[str, Mapping[str, int]]] = {
-    "en": {"thousand": 3, "k": 3, "million": 6, "mn": 6, "billion": 9, "bn": 9, "trillion": 12},
+    "en": {
+        "thousand": 3,
+        "lakh": 5,
+        "million": 6,
+        "millions": 6,
+        "mn": 6,
+        "mln": 6,
+        "mio": 6,
+        "crore": 7,
+        "billion": 9,
+        "billions": 9,
+        "bn": 9,
+        "bln": 9,
+        "trillion": 12,
+    },
     "de": {
         "tausend": 3,
         "tsd": 3,
@@ -109,5 +127,8 @@ SCALES: Final[Mapping[str, Mapping[str, int]]] = {
 }
 """The powers of ten that a word after a number multiplies it by."""
 
-MONEY_SCALES: Final[Mapping[str, int]] = {"k": 3, "m": 6, "b": 9, "bn": 9, "t": 12}
-"""The same for the letters behind an amount of money (`$5m`)."""
+MONEY_SCALES: Final[Mapping[str, int]] = {"k": 3, "m": 6, "mm": 6, "b": 9, "bn": 9, "t": 12}
+"""The same for the letters behind an amount of money (`$5m`), in every language."""
+
+GLUED_SCALES: Final[Mapping[str, int]] = {"k": 3, "K": 3, "M": 6, "B": 9}
+"""The same for the letters that hang on any number, as they are written: `5m` is five metres."""

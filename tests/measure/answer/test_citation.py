@@ -255,6 +255,35 @@ def test_ids_that_begin_as_a_label_does_are_counted_exactly(label, separator):
             assert not any(mark.malformed for mark in shown)
 
 
+LINKED = ["https://example.org/a", "https://example.org/b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "invented"),
+    [
+        ("It falls ([terms](https://example.org/a)).", 1, 0),
+        ("It falls [terms](https://example.org/c).", 1, 1),
+        ("It falls [1](https://example.org/c), [x](<https://example.org/b> 'B').", 2, 1),
+        ("See https://example.org/c.", 1, 1),
+        ("See <https://www.example.org/a/#top>.", 1, 0),
+        ("It falls.\n\nSources:\n- https://example.org/a\n- https://example.org/c", 2, 1),
+        ("It falls [terms](/c).", 1, 1),
+        ("![a picture](https://example.org/c.png)", 0, 0),
+        ("[top](#top), [mail](mailto:a@example.org), [call](tel:1)", 0, 0),
+        ("`https://example.org/c` and `[x](https://example.org/c)`", 0, 0),
+    ],
+)
+def test_where_links_are_cited_an_address_that_was_not_retrieved_is_invented(text, names, invented):
+    ids = [Passage(link) for link in LINKED]
+    urls = [Passage(f"d{place}", url=link) for place, link in enumerate(LINKED)]
+    for passages, mode in ((ids, "id"), (ids, "link"), (urls, "link")):
+        sources = Sources(passages, CitationStyle(mode))
+        shown = markers(text, sources, read_markup(text))
+        assert (sum(m.names for m in shown), sum(m.invented for m in shown)) == (names, invented)
+    known = markers(text, Sources(urls, CitationStyle()), read_markup(text))
+    assert all(marker.invented == 0 for marker in known)
+
+
 THREE = ["a", "b", "c"]
 
 

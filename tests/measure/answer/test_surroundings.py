@@ -13,6 +13,12 @@ THREE = Counted(3, frozenset())
     ("before", "inside", "after", "verdict"),
     [
         ("The rate rose ", "9", ".", "citation"),
+        ("As shown in ", "S3", ".", "citation"),
+        ("Use Amazon ", "S3", " for it.", "prose"),
+        ("We store all files in ", "S3", ".", "prose"),
+        ("It is in ", "S3", " buckets.", "prose"),
+        ("It is ", "S3", "(https://aws.example.org/s3).", "prose"),
+        ("Use Amazon ", "S4", ".", "citation"),
         ("The rate rose ", "50", ".", "citation"),
         ("The rate rose ", "51", ".", "doubt"),
         ("The rate rose ", "1499", ".", "doubt"),

@@ -101,6 +101,31 @@ def test_a_tree_is_made_when_what_counts_of_it_is_enough():
         ("en", "instant refunds", "You will not regret instant refunds."),
         ("en", "instant refunds", "You won't regret instant refunds."),
         ("en", "instant refunds", "You can't beat instant refunds."),
+        ("en", "instant refunds", "No one does instant refunds better."),
+        ("en", "instant refunds", "Nobody offers instant refunds like us."),
+        ("en", "instant refunds", "No one matches our instant refunds."),
+        ("en", "instant refunds", "No other shop has instant refunds as good."),
+        ("en", "instant refunds", "None do instant refunds as well as we do."),
+        ("en", "instant refunds", "There are no better instant refunds."),
+        ("en", "instant refunds", "Nothing is easier than instant refunds."),
+        ("en", "instant refunds", "Never have instant refunds been so easy."),
+        ("en", "instant refunds", "You will never find better instant refunds."),
+        ("en", "instant refunds", "Nothing can stop instant refunds."),
+        ("en", "instant refunds", "Look no further than instant refunds."),
+        ("en", "instant refunds", "Never miss instant refunds."),
+        ("en", "instant refunds", "You can never have too many instant refunds."),
+        ("en", "instant refunds", "Our instant refunds cannot be beaten."),
+        ("de", "sofortige erstattung", "Niemand macht sofortige Erstattung besser."),
+        ("de", "sofortige erstattung", "Nie war sofortige Erstattung so einfach."),
+        ("de", "sofortige erstattung", "Niemand übertrifft unsere sofortige Erstattung."),
+        ("fr", "remboursement immédiat", "Personne ne fait un remboursement immédiat aussi bien."),
+        ("fr", "remboursement immédiat", "Aucun remboursement immédiat n'est plus rapide."),
+        ("es", "reembolsos inmediatos", "Nadie hace reembolsos inmediatos mejor."),
+        (
+            "es",
+            "reembolsos inmediatos",
+            "Nunca fueron los reembolsos inmediatos tan fáciles.",
+        ),
         ("de", "sofortige erstattung", "Nichts geht über sofortige Erstattung."),
         ("fr", "remboursement immédiat", "Rien ne vaut un remboursement immédiat."),
         ("es", "reembolsos inmediatos", "Nada como reembolsos inmediatos."),
@@ -109,6 +134,22 @@ def test_a_tree_is_made_when_what_counts_of_it_is_enough():
 def test_praise_denies_nothing(language, phrase, text):
     claim = {"phrase": phrase, "negation": "allow"}
     assert counts(text, claim, language).forbidden_claims == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "phrase", "text"),
+    [
+        ("en", "instant refunds", "No one offers instant refunds."),
+        ("en", "instant refunds", "No one offers instant refunds, which are better."),
+        ("en", "instant refunds", "Instant refunds are better, but nobody offers instant refunds."),
+        ("en", "instant refunds", "We do not offer instant refunds better than others."),
+        ("de", "sofortige erstattung", "Niemand bietet sofortige Erstattung."),
+        ("fr", "remboursement immédiat", "Personne ne propose un remboursement immédiat."),
+        ("es", "reembolsos inmediatos", "Nadie ofrece reembolsos inmediatos."),
+    ],
+)
+def test_what_only_stands_near_praise_is_denied(language, phrase, text):
+    assert "negated" in states(text, phrase, language)
 
 
 def test_a_word_in_code_denies_nothing():

@@ -12,7 +12,8 @@ from aal_engine.measure.point import parse_point
 from aal_engine.measure.text.language import ENGLISH, FRENCH, GERMAN, language_of
 from aal_engine.measure.text.line import Line
 from aal_engine.measure.text.normal import tokens
-from aal_engine.measure.text.number import find_number, read_number
+from aal_engine.measure.text.number import find_number
+from aal_engine.measure.text.numeral import read_number
 
 
 def found(text, point, language="en"):
@@ -55,6 +56,28 @@ def found(text, point, language="en"):
         ("5 seats", {"number": 5, "unit": "seat"}, "en", "5"),
         ("it weighs 5 pounds", {"number": 5, "unit": "lb"}, "en", "5"),
         ("it costs 5 pounds", {"number": 5, "unit": "GBP"}, "en", "5"),
+        ("½ cup", {"number": 0.5, "unit": "cup"}, "en", "½"),
+        ("2½ cups", {"number": 2.5, "unit": "cup"}, "en", "2½"),
+        ("1/2 cup", {"number": 0.5, "unit": "cup"}, "en", "1/2"),
+        ("3 1/2 days", {"number": 3.5, "unit": "days"}, "en", "3 1/2"),
+        ("3-1/2 days", {"number": 3.5, "unit": "days"}, "en", "3-1/2"),
+        ("⅓ of it", {"number": 0.333, "tolerance": 0.001}, "en", "⅓"),
+        ("1’000’000 Franken", {"number": 1e6, "unit": "CHF"}, "de-CH", "1’000’000"),
+        ("1'000'000", {"number": 1e6}, "en", "1'000'000"),
+        ("CHF 1’234.50", {"number": 1234.5, "unit": "CHF"}, "de-CH", "1’234.50"),
+        ("$29k", {"number": 29_000, "unit": "USD"}, "en", "29k"),
+        ("29k users", {"number": 29_000, "unit": "user"}, "en", "29k"),
+        ("29K", {"number": 29_000}, "de", "29K"),
+        ("29k€", {"number": 29_000, "unit": "EUR"}, "fr", "29k"),
+        ("1.5M users", {"number": 1_500_000}, "en", "1.5M"),
+        ("$1.5 m", {"number": 1_500_000, "unit": "USD"}, "en", "1.5"),
+        ("1,5 M€", {"number": 1_500_000, "unit": "EUR"}, "fr", "1,5"),
+        ("5m USD", {"number": 5_000_000, "unit": "USD"}, "en", "5m"),
+        ("1.5B parameters", {"number": 1.5e9}, "en", "1.5B"),
+        ("1.5 mln", {"number": 1_500_000}, "en", "1.5"),
+        ("₹ 5 lakh", {"number": 500_000, "unit": "INR"}, "en", "5"),
+        ("5 m long", {"number": 5, "unit": "m"}, "en", "5"),
+        ("5m long", {"number": 5, "unit": "m"}, "en", "5m"),
         ("8.540", {"number": 8.54}, "en", "8.540"),
         ("8.540", {"number": 8540}, "de", "8.540"),
         ("8.540", {"number": 8.54}, "de-CH", "8.540"),
@@ -91,6 +114,16 @@ def test_numbers_that_are_found(text, point, language, shown):
         ("about 102", {"number": 100, "relative": 0.01}),
         ("9" * 5000, {"number": 9}),
         ("5k runs", {"number": 5}),
+        ("5M runs", {"number": 5}),
+        ("2½ cups", {"number": 2}),
+        ("2½ cups", {"number": 0.5}),
+        ("1/2 cup", {"number": 1}),
+        ("1/2/2026", {"number": 0.5}),
+        ("24/7", {"number": 24}),
+        ("9/11", {"number": 9}),
+        ("1’000", {"number": 1}),
+        ("1’000", {"number": 0}),
+        ("5’1000", {"number": 51000}),
     ],
 )
 def test_numbers_that_are_not_found(text, point):

@@ -55,6 +55,43 @@ def forbids(text, claim="refunds are instant"):
     return judge_answer(case, Output("c", answer=text), CitationStyle(), "en").forbidden_claims
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Refunds are <!-- a note --> instant.",
+        "Refunds<!---->are<!-- b\nc -->instant.",
+        "Refunds are&nbsp instant.",
+        "Refunds are&nbspinstant.",
+        "Refunds are in&shystant.",
+        "Refunds are in&#173stant.",
+        "Refunds are&#xa0;instant.",
+        "Refunds are <!-- open, instant.\n\nRefunds are instant.",
+    ],
+)
+def test_comments_and_entities_hide_no_claim(text):
+    assert forbids(text) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["<!-- Refunds are instant. -->Hello.", "Refunds are&nbs;instant", "R&D are instant"]
+)
+def test_what_does_not_show_is_not_said(text):
+    assert forbids(text) == 0
+
+
+def test_a_name_that_only_starts_as_an_entity_does_is_none():
+    assert shown("Q&A, AT&T, a&copying, x&amp=1", ()) == "Q&A, AT&T, a&copying, x&amp=1"
+
+
+@pytest.mark.parametrize("marks", [("&quot;",) * 2, ("&ldquo;", "&rdquo;"), ("&#8220", "&#8221")])
+def test_entities_are_quotation_marks(marks):
+    claim = {"phrase": "refunds are instant", "quotation": "allow"}
+    opening, closing = marks
+    assert forbids(f"They say {opening}refunds are instant{closing}.", claim) == 0
+    assert forbids(f"They say {opening}so{closing}, refunds are instant.", claim) == 1
+    assert forbids(f"`{opening}` refunds are instant `{closing}`.", claim) == 1
+
+
 def meets(text, point):
     prose = Prose(text, Sources((), CitationStyle()), ENGLISH)
     return bool(hits(parse_point(point), prose))
