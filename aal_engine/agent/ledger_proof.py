@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -42,6 +42,27 @@ It needs the two checkpoints and the proof, not the ledger.
 Example:
 
   aal ledger check-consistency since-5.txt --old kept --new latest --policy keys.txt
+"""
+
+EXPORT = """Write a decision as an in-toto statement in a DSSE envelope, signed with ECDSA P-256.
+
+`--predicate summary` is a SLSA verification summary: passed or not, under which policy, on which
+evidence, and where the ledger holds it. `--predicate checks` holds every check with its numbers. With
+--subject the statement is about what you built of the version, such as an image, else about the
+decision itself. SEQ is the number of any entry of the decision.
+
+Examples:
+
+  aal ledger key new --p256 --out export.pem > export.pub.pem
+
+  aal ledger export 7 --key export.pem --subject desk.tar=sha256:HEX > desk.vsa.dsse.json
+"""
+
+CHECK_EXPORT = """Check a DSSE envelope, and write the statement in it.
+
+Example:
+
+  aal ledger check-export desk.vsa.dsse.json --key export.pub.pem
 """
 
 UNVOUCHED = (
@@ -97,6 +118,31 @@ def check_consistency(
         f"the {first.size} that it had\n"
     )
     _require_vouched(policy)
+
+
+@app.command(help=EXPORT)
+def export(
+    seq: Annotated[int, typer.Argument(help="The entry's number.")],
+    key: Annotated[Path, typer.Option(help="File of a private key on P-256, in PEM.")],
+    predicate: Annotated[
+        Literal["summary", "checks"], typer.Option(help="What the statement tells.")
+    ] = "summary",
+    subject: Annotated[
+        str | None, typer.Option(help="What it is about, as NAME=sha256:HEX.")
+    ] = None,
+    ledger: Folder = Path("ledger"),
+) -> None:
+    """Write a decision for others."""
+    say(act.export(ledger, seq, key, predicate=predicate, subject=subject).decode())
+
+
+@app.command("check-export", help=CHECK_EXPORT)
+def check_export(
+    envelope: Annotated[Path, typer.Argument(help="The envelope.")],
+    key: Annotated[Path, typer.Option(help="File of the public key, in PEM.")],
+) -> None:
+    """Check an envelope."""
+    say(act.check_export(envelope, key))
 
 
 def _require_vouched(policy: Path | None) -> None:

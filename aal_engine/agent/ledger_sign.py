@@ -25,6 +25,8 @@ Examples:
   aal ledger key new --name example.com/release-ledger --out ledger.key
 
   aal ledger key new --witness --name witness.example/w1 --out witness.key
+
+  aal ledger key new --p256 --out export.pem
 """
 
 ROTATE = """Let a new key take over from an old one.
@@ -67,14 +69,22 @@ Key = Annotated[
 
 @keys.command(help=NEW)
 def new(
-    name: Annotated[str, typer.Option(help="The key's name.")],
     out: Annotated[Path, typer.Option(help="New file for the private key.")],
+    name: Annotated[str | None, typer.Option(help="The key's name.")] = None,
     witness: Annotated[bool, typer.Option("--witness", help="A witness's key.")] = False,
     ml_dsa: Annotated[
         bool, typer.Option("--ml-dsa", help="ML-DSA-44 in place of Ed25519.")
     ] = False,
+    p256: Annotated[
+        bool, typer.Option("--p256", help="A key in PEM for `aal ledger export`; it has no name.")
+    ] = False,
 ) -> None:
     """Make a key."""
+    if p256:
+        say(signing.new_p256_key(out))
+        return
+    if name is None:
+        raise typer.BadParameter("a key that signs checkpoints needs --name")
     say(signing.new_key(out, name, witness=witness, ml_dsa=ml_dsa) + "\n")
 
 

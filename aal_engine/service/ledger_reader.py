@@ -119,6 +119,16 @@ class LedgerReader:
             found = self._index.decisions(asked, before, limit)
         return [Decided(e[-1].seq, e[-1].at, tuple(part.body for part in e)) for e in found]
 
+    def parts(self, seq: int) -> list[Entry] | None:
+        """Return the entries of the complete decision that an entry belongs to, None if of none.
+
+        Raises:
+            LedgerError: as `entries`.
+        """
+        with self._lock:
+            self._index.catch_up()
+            return self._index.parts(seq)
+
     def evals(
         self,
         asked: Filters = EVERYTHING,

@@ -1,17 +1,22 @@
-"""Proofs that a ledger holds an entry, and that it starts with what it was."""
+"""What a ledger can show to those who do not have it: proofs, and signed statements."""
 
 from __future__ import annotations
 
 import base64
 from pathlib import Path
 
+from aal_engine.canonical import canonical
+from aal_engine.decide.attestation import PAYLOAD_TYPE, attested, read_subject, rows
 from aal_engine.decide.checkpoint import Checkpoint, parse_text
+from aal_engine.decide.envelope import public_key, read_envelope, seal
 from aal_engine.decide.key import unbase64
 from aal_engine.decide.merkle import consistency_proof, consistent, leaf_hash
 from aal_engine.decide.note import parse
 from aal_engine.decide.proof import prove, read_proof
 from aal_engine.decide.trust import read_trust
-from aal_engine.errors import ChainBroken, Fault, InputError, NoTrustedKey
+from aal_engine.errors import ChainBroken, Fault, InputError, NoTrustedKey, file_name
+from aal_engine.service.ledger import verify
+from aal_engine.store.key_file import read_secret
 from aal_engine.store.ledger import Ledger
 from aal_engine.store.text_file import read_text
 
@@ -82,6 +87,42 @@ def check_consistency(
     if not consistent(first.size, second.size, first.root, second.root, hashes):
         raise ChainBroken(first.size - 1, "is not shown to be what it was: the proof misses a root")
     return first, second
+
+
+def export(
+    folder: Path, seq: int, key: Path, *, predicate: str = "summary", subject: str | None = None
+) -> bytes:
+    """Return a decision as an in-toto statement in a DSSE envelope; `seq` is one of its entries.
+
+    Raises:
+        LedgerError: the ledger is broken, or the key cannot sign.
+        InputError: the entry is not one of a complete decision, or the subject cannot be read.
+    """
+    # Not at the top: it opens a database, which nothing else here needs.
+    from aal_engine.service.ledger_reader import LedgerReader
+
+    about = None if subject is None else read_subject(subject)
+    origin = verify(folder).audit.head.origin
+    parts = LedgerReader(folder, keep=False).parts(seq)
+    if parts is None:
+        raise InputError(Fault("is not an entry of a complete decision", field="SEQ"))
+    told = attested(origin, parts, about)
+    statement = told.summary() if predicate == "summary" else told.checks(rows(parts))
+    return seal(canonical(statement), PAYLOAD_TYPE, read_secret(key).encode())
+
+
+def check_export(path: Path, key: Path) -> str:
+    """Return the statement in an envelope that a public key signed.
+
+    Raises:
+        InputError: it is no envelope of an in-toto statement.
+        NoTrustedKey: the key did not sign it.
+    """
+    envelope = read_envelope(read_text(path).encode(), file_name(path))
+    payload = envelope.vouched(public_key(read_text(key).encode()))
+    if envelope.payload_type != PAYLOAD_TYPE:
+        raise InputError.at("holds no in-toto statement", file=path)
+    return payload.decode() + "\n"
 
 
 def _signed(folder: Path) -> tuple[bytes, int, list[bytes]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from aal_engine.canonical import JSON
 from aal_engine.decide.checkpoint import Checkpoint, of_head
 from aal_engine.decide.entry import Entry
+from aal_engine.decide.envelope import new_private_key
 from aal_engine.decide.key import COSIGNATURE, ED25519, ML_DSA_44, is_name
 from aal_engine.decide.keyring import Keyring
 from aal_engine.decide.ledger import Head, extend
@@ -16,7 +17,7 @@ from aal_engine.decide.replay import Replay
 from aal_engine.decide.trust import read_trust
 from aal_engine.errors import AppendRefused, Fault, InputError
 from aal_engine.service.ledger import verify
-from aal_engine.store.key_file import load_key
+from aal_engine.store.key_file import load_key, write_secret
 from aal_engine.store.key_file import new_key as save_new_key
 from aal_engine.store.ledger import Ledger
 from aal_engine.store.text_file import read_text
@@ -33,6 +34,17 @@ def new_key(path: Path, name: str, *, witness: bool = False, ml_dsa: bool = Fals
         raise InputError(Fault("a key's name has no spaces and no plus signs", field="--name"))
     kind = ML_DSA_44 if ml_dsa else COSIGNATURE if witness else ED25519
     return save_new_key(path, name, kind).verifier().encode()
+
+
+def new_p256_key(path: Path) -> str:
+    """Make a private key for exports (ECDSA, P-256, PEM) in a new file; return its public key.
+
+    Raises:
+        WriteError: the file is there already, or cannot be written.
+    """
+    secret, public = new_private_key()
+    write_secret(path, secret)
+    return public
 
 
 def public_key(key: str) -> str:

@@ -17,10 +17,20 @@ def new_key(path: Path, name: str, kind: int) -> SignerKey:
         WriteError: there is such a file already, or it cannot be written.
     """
     key = SignerKey(name, kind, os.urandom(SEED_BYTES))
+    write_secret(path, f"{key.encode()}\n")
+    return key
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Write a new file that its owner alone may read.
+
+    Raises:
+        WriteError: there is such a file already, or it cannot be written.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with os.fdopen(os.open(path, flags, 0o600), "w") as file:
-            file.write(f"{key.encode()}\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
     except FileExistsError:
@@ -30,7 +40,6 @@ def new_key(path: Path, name: str, kind: int) -> SignerKey:
         ) from None
     except OSError as error:
         raise WriteError(f"{file_name(path)} was not written: {error.strerror}") from None
-    return key
 
 
 def load_key(source: str) -> SignerKey:
@@ -42,11 +51,20 @@ def load_key(source: str) -> SignerKey:
     """
     if source.startswith("PRIVATE+KEY+"):
         return signer_key(source)
-    path = Path(source)
+    return signer_key(read_secret(Path(source)))
+
+
+def read_secret(path: Path) -> str:
+    """Return the text of a file that its owner alone may read.
+
+    Raises:
+        InputError: the file cannot be read.
+        NoTrustedKey: others may read it.
+    """
     text = read_text(path)
     if path.stat().st_mode & 0o077:
         raise NoTrustedKey(
             f"{file_name(path)} may be read by others than its owner",
             way_out=f"chmod 600 {file_name(path)}; if anybody may have read it, rotate the key",
         )
-    return signer_key(text)
+    return text

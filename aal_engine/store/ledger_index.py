@@ -97,6 +97,15 @@ class LedgerIndex:
         found = query.decisions(self._rows, asked, before, limit)
         return [self._picked(parts) for parts in found]
 
+    def parts(self, seq: int) -> list[Entry] | None:
+        """Return the entries of the complete decision that an entry belongs to, None if of none.
+
+        Raises:
+            ChainBroken: as `entries`.
+        """
+        found = query.parts(self._rows, seq)
+        return self._picked(found) if found else None
+
     def records(
         self, asked: Filters, before: tuple[int, int] | None, limit: int
     ) -> list[tuple[Entry, int, int]]:

@@ -106,6 +106,16 @@ def decisions(
     return [rows.execute(parts, span).fetchall() for span in found]
 
 
+def parts(rows: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
+    """Return where the parts of the complete decision stand that an entry belongs to."""
+    return rows.execute(
+        f"SELECT {_LINE} FROM entry last JOIN entry e ON e.seq BETWEEN last.first AND last.seq"  # noqa: S608
+        " WHERE last.seq = (SELECT min(seq) FROM entry WHERE seq >= ? AND first IS NOT NULL)"
+        " AND last.first <= ? ORDER BY e.seq",
+        (seq, seq),
+    ).fetchall()
+
+
 def records(
     rows: sqlite3.Connection, asked: Filters, before: tuple[int, int] | None, limit: int
 ) -> list[tuple[Any, ...]]:
