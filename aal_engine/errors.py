@@ -10,6 +10,7 @@ AalError                      2  400
     StaleClaim                2  409   another runner leads or holds this by now
   RegistryUnavailable         2  503   the registry's database does not answer
   RemoteError                 2  502   an index, agent, target or notifier did not answer as it should
+    ActFailed                 6  502   an actuator did not do, or does not show, what it was told
   LedgerError                 3  409
     ChainBroken               3  409   the stored log is not what was appended
     HeadMoved                 3  409   somebody appended in between
@@ -181,6 +182,16 @@ class RemoteError(AalError):
     http_status = 502
 
 
+class ActFailed(RemoteError):
+    """An actuator did not do what it was told; `why` is one of `decide.act.WHYS`."""
+
+    exit_code = 6
+
+    def __init__(self, why: str, message: str, *, way_out: str | None = None) -> None:
+        super().__init__(message, way_out=way_out)
+        self.why = why
+
+
 class LedgerError(AalError):
     """The ledger is broken, unreadable, or refused an entry."""
 
@@ -218,6 +229,7 @@ EXIT_CODES: Mapping[int, str] = {
     3: "the ledger is broken, unreadable or refused the entry",
     4: "`aal ledger verify`: entries hold, but a torn tail or unsigned entries follow",
     5: "`aal ledger verify`: no trusted key vouches for the ledger",
+    6: "`aal release`: halted, unfinished, or not as the ledger says: a person is needed",
     70: "a fault of this program",
     130: "interrupted; what was written before is whole",
 }

@@ -9,6 +9,7 @@ from aal_engine.decide.body import bodies
 from aal_engine.decide.decision import Decision
 from aal_engine.decide.entry import Entry
 from aal_engine.decide.gate import decide
+from aal_engine.decide.incident import Incident
 from aal_engine.decide.policy import Policy
 from aal_engine.decide.question import Question
 from aal_engine.decide.release import AgentKey, Release
@@ -102,3 +103,21 @@ def gate(*current: EvalRecord, before=(), **changes) -> Decision:
     baseline, release = released(*(before or (record(version="1.0.0"),)))
     fields = {"baseline": baseline, "policy": policy(), "release": release} | changes
     return decide(Question(current=current, **fields), at=AT, engine="aal-engine@0")
+
+
+def breach(n: int = 0, **changes) -> Incident:
+    """A breach of a version that the ledger never put into service."""
+    fields = {
+        "key": KEY,
+        "version": "1.1.0",
+        "since": None,
+        "check": "invented_citations",
+        "evidence": digest(f"output {n}"),
+        "state": "breach",
+        "value": 1.0,
+        "limit": 0.0,
+        "n": 40,
+        "rate": 0.25,
+        "observed_at": AT,
+    }
+    return Incident(**fields | changes)

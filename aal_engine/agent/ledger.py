@@ -31,7 +31,7 @@ EXITS = {
 }
 """What `aal ledger verify` exits with."""
 
-TOLD = ("origin", "agent", "pack", "version", "verdict", "reason")
+TOLD = ("step", "origin", "agent", "pack", "version", "verdict", "check", "why", "reason")
 """Members of a body that `show` tells in a line, where they are there."""
 
 app = typer.Typer(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from aal_engine.canonical import JSON, digest
+from aal_engine.decide.deployment import Deployment, deployment_from
 
 FirstRelease: TypeAlias = Literal["refuse", "allow"]
 
@@ -25,7 +26,8 @@ class Policy:
     A slice is compared when it has at least `slice_cases` cases in both releases, and blocks only
     if `slices_block`. `slide` bounds the whole fall since the best release on the same golden set.
     Where a golden set changed, a comparison on the unchanged cases needs at least
-    `unchanged_cases` of them, and `unchanged_share` of all.
+    `unchanged_cases` of them, and `unchanged_share` of all. `deployment` is what comes after the
+    gate; no decision rests on it, so it is not part of the policy's digest.
     """
 
     families: tuple[str, ...]
@@ -37,6 +39,7 @@ class Policy:
     slide: Decimal | None = None
     unchanged_cases: int = DEFAULT_UNCHANGED_CASES
     unchanged_share: Decimal = DEFAULT_UNCHANGED_SHARE
+    deployment: Deployment = field(default_factory=Deployment)
 
     def tolerance_of(self, metric: str) -> Decimal:
         """Return how much a metric, by its full name, may fall (or rise) since the last release."""
@@ -44,7 +47,7 @@ class Policy:
         return self.tolerances.get(metric, self.tolerances.get(stem, self.tolerance))
 
     def canonical(self) -> dict[str, JSON]:
-        """Return the policy as JSON with every default spelled out; decimals as numbers."""
+        """Return what the gate decides by as JSON, every default spelled out; decimals as numbers."""
         return {
             "first_release": self.first_release,
             "model_families": {"allow": sorted(self.families)},
@@ -77,6 +80,7 @@ def policy_from(value: Mapping[str, Any]) -> Policy:
         slide=None if slide is None else exact(slide),
         unchanged_cases=unchanged.get("min_cases", DEFAULT_UNCHANGED_CASES),
         unchanged_share=exact(unchanged.get("min_share", DEFAULT_UNCHANGED_SHARE)),
+        deployment=deployment_from(value.get("release", {}), value.get("rollback", {})),
     )
 
 

@@ -8,11 +8,15 @@ from datetime import datetime
 from typing import Any, cast
 
 from aal_engine.canonical import JSON
+from aal_engine.decide.act import Step, step_from
 from aal_engine.decide.audit import contradictions
 from aal_engine.decide.decision import CHECKS, DECISION_SCHEMA, Check
 from aal_engine.decide.entry import Entry, Kind, stamp
+from aal_engine.decide.incident import Incident, incident_from
 from aal_engine.decide.keyring import Keyring
 from aal_engine.decide.release import AgentKey, Key, Recorded, Release, Scored, released
+from aal_engine.decide.serving import Serving
+from aal_engine.decide.succession import refusals, refusals_of_report
 from aal_engine.errors import ChainBroken, InputError
 from aal_engine.measure.metric import FLOORS, metric
 from aal_engine.measure.record import Mean
@@ -27,18 +31,19 @@ class Known:
 
     keys: Keyring = Keyring()  # noqa: RUF009 it is frozen
     releases: Mapping[AgentKey, Release] = field(default_factory=dict)
+    serving: Mapping[AgentKey, Serving] = field(default_factory=dict)
     parts: tuple[Mapping[str, Any], ...] = ()
 
 
 class Replay:
-    """Reads a ledger's entries one by one, and knows what is released after the last.
+    """Reads a ledger's entries one by one, and knows what is released and serves after the last.
 
     It starts at the genesis entry, or after the entries that made `known`.
 
     `decisions` are all that were read, `releases` what each agent and pack has released last, and
-    `before` the release that stood when the decision of an entry was made; `keys` are those that
-    may sign. `unfinished` counts the decisions of which an append that was cut off left only some
-    parts.
+    `before` the release that stood when the decision of an entry was made; `serving` says which
+    versions serve, and `keys` are those that may sign. `unfinished` counts the decisions of which
+    an append that was cut off left only some parts.
     """
 
     def __init__(self, known: Known | None = None) -> None:
@@ -46,13 +51,16 @@ class Replay:
         self.decisions: list[Recorded] = []
         self.releases: dict[AgentKey, Release] = dict(known.releases)
         self.before: dict[int, Release | None] = {}
+        self.serving: dict[AgentKey, Serving] = dict(known.serving)
         self.keys = known.keys
         self.unfinished = 0
         self._parts: list[Mapping[str, Any]] = list(known.parts)
+        self._own: set[AgentKey] = set()
 
     def known(self) -> Known:
         """Return what a later replay needs to go on after the last entry."""
-        return Known(self.keys, dict(self.releases), tuple(self._parts))
+        self._own = set()
+        return Known(self.keys, dict(self.releases), dict(self.serving), tuple(self._parts))
 
     def __call__(self, entry: Entry) -> None:
         """Take the next entry.
@@ -64,6 +72,10 @@ class Replay:
             self._abandon()
             if entry.kind in ("genesis", "key"):
                 self.keys = self.keys.after(entry)
+            elif entry.kind in _SERVING:
+                for why in _refusals(self.serving, entry):
+                    raise ChainBroken(entry.seq, f"a {entry.kind} that cannot be: {why}")
+                self._take(entry)
             return
         decision = self._decision(entry)
         if decision is None:
@@ -75,6 +87,31 @@ class Replay:
         self.before[decision.seq] = known
         if decision.verdict == "released":
             self.releases[decision.key] = released(known, decision)
+            self._serving(decision.key).decided(decision)
+
+    def refused(self, entry: Entry) -> str | None:
+        """Say why an entry about versions in service cannot come next, None if it can.
+
+        Raises:
+            ChainBroken: it cannot be read.
+        """
+        return next(_refusals(self.serving, entry), None)
+
+    def _take(self, entry: Entry) -> None:
+        if entry.kind == "breach":
+            incident = _incident(entry)
+            self._serving(incident.key).reported(incident, entry.seq)
+        else:
+            step = _step(entry)
+            self._serving(step.key).take(step, entry.seq, entry.at, entry.leaf.hex())
+
+    def _serving(self, key: AgentKey) -> Serving:
+        """Return what may be changed: what others know as well is copied first."""
+        if key not in self._own:
+            known = self.serving.get(key)
+            self.serving[key] = Serving(key) if known is None else known.copy()
+            self._own.add(key)
+        return self.serving[key]
 
     def ended(self) -> None:
         """Hear that the ledger ends here."""
@@ -106,6 +143,35 @@ class Replay:
             return _recorded(entry.seq, parts)
         except (KeyError, TypeError, ValueError, AttributeError, InputError):
             raise ChainBroken(entry.seq, "is not a decision that this engine can read") from None
+
+
+_SERVING = ("breach", "release", "rollback", "quarantine", "clear")
+
+
+def _refusals(serving: Mapping[AgentKey, Serving], entry: Entry) -> Iterator[str]:
+    if entry.kind == "breach":
+        incident = _incident(entry)
+        return refusals_of_report(serving.get(incident.key) or Serving(incident.key), incident)
+    step = _step(entry)
+    return refusals(serving.get(step.key) or Serving(step.key), entry.kind, step)
+
+
+def _incident(entry: Entry) -> Incident:
+    try:
+        return incident_from(entry.body)
+    except ValueError:
+        raise _unread(entry) from None
+
+
+def _step(entry: Entry) -> Step:
+    try:
+        return step_from(entry.kind, entry.body)
+    except ValueError:
+        raise _unread(entry) from None
+
+
+def _unread(entry: Entry) -> ChainBroken:
+    return ChainBroken(entry.seq, f"is not a {entry.kind} that this engine can read")
 
 
 def judged(

@@ -11,9 +11,12 @@ import pytest
 
 from aal_engine.agent.ledger import EXITS, app
 from aal_engine.agent.terminal import exit_code
+from aal_engine.decide.act import Clear, Quarantine, body_of
+from aal_engine.decide.release import AgentKey
 from aal_engine.store.ledger import Ledger
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+DESK = AgentKey("desk", "handbook")
 
 
 @pytest.fixture
@@ -36,8 +39,11 @@ def run(capsys, folder):
 def ledger(folder):
     Ledger.init(folder, "example.com/ledger", NOON)
     ledger = Ledger.open(folder)
-    ledger.append("quarantine", {"agent": "desk", "pack": "handbook", "version": "1.1.0"}, NOON)
-    ledger.append("clear", {"agent": "desk", "version": "1.1.0", "reason": "index was stale"}, NOON)
+    for kind, step in (
+        ("quarantine", Quarantine(DESK, "1.1.0", "index was stale")),
+        ("clear", Clear(DESK, "1.1.0", "index was rebuilt")),
+    ):
+        ledger.append(kind, body_of(kind, step), NOON)
     return ledger
 
 
@@ -114,7 +120,7 @@ class TestVerify:
         assert json.loads(run("verify", "--format", "json")[1])["outcome"] == "torn"
 
     def test_fast_leaves_out_the_form_of_lines_and_the_default_does_not(self, run, ledger, folder):
-        damage(folder, b'"index was stale"', b'"index was \\u0073tale"')
+        damage(folder, b'"index was rebuilt"', b'"index was \\u0072ebuilt"')
         assert run("verify")[0] == 3
         assert run("verify", "--fast", "--no-meaning")[0] == 0
 
@@ -143,8 +149,8 @@ class TestShow:
         assert code == 0
         assert out.splitlines() == [
             "     0  2026-05-01T12:00:00.000Z  genesis     example.com/ledger",
-            "     1  2026-05-01T12:00:00.000Z  quarantine  desk handbook 1.1.0",
-            "     2  2026-05-01T12:00:00.000Z  clear       desk 1.1.0 index was stale",
+            "     1  2026-05-01T12:00:00.000Z  quarantine  desk handbook 1.1.0 index was stale",
+            "     2  2026-05-01T12:00:00.000Z  clear       desk handbook 1.1.0 index was rebuilt",
         ]
 
     def test_kinds_and_last_narrow_it(self, run, ledger):

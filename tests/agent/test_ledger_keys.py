@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from specimen import gate, record, released
+from specimen import breach, gate, record, released
 
 from aal_engine.agent.ledger import app
 from aal_engine.agent.terminal import exit_code
@@ -47,7 +47,7 @@ class Auditor:
         return self.act("verify", "--policy", self.folder / policy, *options)
 
     def append(self, n: int) -> None:
-        Ledger.open(self.ledger).append("breach", {"n": n}, NOON)
+        Ledger.open(self.ledger).append("breach", breach(n).body(), NOON)
 
     def sign(self):
         return self.act("checkpoint", "--key", self.folder / "log.key")
@@ -296,7 +296,7 @@ class TestAttacks:
 
     def test_an_edited_entry(self, signed):
         raw = self._log(signed).read_bytes()
-        self._log(signed).write_bytes(raw.replace(b'"n":2', b'"n":7'))
+        self._log(signed).write_bytes(raw.replace(b'"n":40', b'"n":41', 1))
         assert self._verdicts(signed) == (3, 3, 3, 3)
 
     def test_a_checkpoint_of_which_a_byte_changed(self, signed):
