@@ -11,7 +11,7 @@ from functools import partial
 
 import doors
 import pytest
-from specimen import record
+from specimen import breach, record
 
 from aal_engine.decide.key import ED25519
 from aal_engine.store.key_file import new_key
@@ -221,7 +221,7 @@ class TestFork:
         both.sign([key], NOON, both.verify())
         shutil.copytree(repository / "ledger", tmp_path / "mine")
         gate(repository, "1.1.0")
-        Ledger.open(tmp_path / "mine").append("breach", {"n": 1}, NOON)
+        Ledger.open(tmp_path / "mine").append("breach", breach(1).body(), NOON)
         assert ledger(repository, "repair", "--own", str(tmp_path / "mine")).returncode == 0
 
     def test_another_ledger_is_no_fork(self, repository, tmp_path):
