@@ -83,27 +83,25 @@ class Cluster:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """Stop the server, breaking off what is connected."""
+        """Stop the server as a crash would: nobody waits, and a start recovers what was committed."""
         if self.server is not None and self.server.poll() is None:
-            self.server.send_signal(signal.SIGINT)
-            try:
-                self.server.wait(timeout=START)
-            except subprocess.TimeoutExpired:
-                self.server.send_signal(signal.SIGQUIT)
-                self.server.wait(timeout=START)
+            self.server.send_signal(signal.SIGQUIT)
+            self.server.wait(timeout=START)
         self.server = None
 
-    def database(self) -> str:
-        """Make an empty database and return its SQLAlchemy URL."""
-        return f"postgresql+psycopg://postgres@/{self._new()}?host={self.folder}"
+    def database(self, template: str | None = None) -> str:
+        """Make an empty database, or a copy of another's URL, and return its SQLAlchemy URL."""
+        source = None if template is None else template.rpartition("?")[0].rpartition("/")[2]
+        return f"postgresql+psycopg://postgres@/{self._new(source)}?host={self.folder}"
 
     def conninfo(self) -> str:
         """Make an empty database and return its libpq connection string."""
         return f"host={self.folder} user=postgres dbname={self._new()}"
 
-    def _new(self) -> str:
+    def _new(self, template: str | None = None) -> str:
         name = f"trial_{next(self.numbers)}"
-        self._call("createdb", "-h", self.folder, "-U", "postgres", name)
+        copied = [] if template is None else ["-T", template]
+        self._call("createdb", "-h", self.folder, "-U", "postgres", *copied, name)
         return name
 
     def _answers(self) -> bool:

@@ -5,6 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from aal_engine.errors import InputError
+
+ON = ("1", "true", "yes", "on")
+OFF = ("", "0", "false", "no", "off")
+MIN_TOKEN = 16
+"""Characters that the admin's credential has at least."""
+
 
 def no_colour() -> bool:
     """Whether the user asked for output without colours (https://no-color.org)."""
@@ -20,3 +27,34 @@ def job_summary() -> Path | None:
 def secret(name: str) -> str | None:
     """Return the secret in the environment variable that a policy names, None where it is unset."""
     return os.environ.get(name) or None
+
+
+def evals_enabled() -> bool:
+    """Whether evals run and are published on this registry; off unless the operator says so.
+
+    Raises:
+        InputError: EVALS_ENABLED is neither on nor off.
+    """
+    said = os.environ.get("EVALS_ENABLED", "").strip().lower()
+    if said not in ON and said not in OFF:
+        raise InputError.at(
+            "neither on nor off", field="EVALS_ENABLED", way_out="set it to true or false"
+        )
+    return said in ON
+
+
+def evals_database() -> str:
+    """Return the registry's database: a file, or a URL."""
+    return os.environ.get("EVALS_DATABASE") or "registry.db"
+
+
+def evals_admin_token() -> str | None:
+    """Return the platform admin's credential, None where there is none: then nobody is admin.
+
+    Raises:
+        InputError: it is too short to be a secret.
+    """
+    token = os.environ.get("EVALS_ADMIN_TOKEN") or None
+    if token is not None and len(token) < MIN_TOKEN:
+        raise InputError.at(f"shorter than {MIN_TOKEN} characters", field="EVALS_ADMIN_TOKEN")
+    return token

@@ -1,22 +1,59 @@
-"""A registry's database of either kind, empty and prepared, and what tests put into it."""
+"""A registry's database of either kind, empty and prepared, and an office on it."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from aal_engine.registry.db.database import Database, connect, migrate
+from aal_engine.registry.office import Office
+
+
+@pytest.fixture(scope="session")
+def prepared_file(tmp_path_factory) -> Path:
+    """A SQLite database that was migrated once, to be copied."""
+    file = tmp_path_factory.mktemp("prepared") / "registry.db"
+    _prepare(str(file))
+    return file
+
+
+@pytest.fixture(scope="session")
+def prepared_url(postgres) -> str:
+    """A PostgreSQL database that was migrated once, to be copied."""
+    url = postgres.database()
+    _prepare(url)
+    return url
+
+
+def _prepare(url: str) -> None:
+    database = connect(url)
+    migrate(database)
+    database.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path) -> Iterator[Database]:
-    """Every test that takes this runs on both databases."""
+def url(request: pytest.FixtureRequest, tmp_path) -> str:
+    """Every test that takes this runs on both databases, prepared and empty."""
     if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path}/registry.db"
-    else:
-        url = request.getfixturevalue("postgres").database()
+        copied = tmp_path / "registry.db"
+        shutil.copyfile(request.getfixturevalue("prepared_file"), copied)
+        return str(copied)
+    template = request.getfixturevalue("prepared_url")
+    return request.getfixturevalue("postgres").database(template)
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    """The opened database."""
     opened = connect(url)
-    migrate(opened)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def office(database: Database) -> Office:
+    """A registry on which evals are enabled."""
+    return Office(database, enabled=True)

@@ -74,6 +74,18 @@ class Database:
             yield connection
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Give a connection that reads one state of the database, whatever others write meanwhile.
+
+        Raises:
+            RegistryUnavailable: the database does not answer.
+        """
+        with self.read() as connection:
+            if is_postgresql(connection):  # SQLite reads so anyway.
+                connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+            yield connection
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """Give a connection in a transaction that writes: all of it is kept, or nothing.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -18,16 +19,16 @@ from sqlalchemy import (
     update,
 )
 
+from aal_engine.cadence import EPOCH, latest_missed, next_slot
 from aal_engine.errors import StaleClaim
 from aal_engine.registry.db import lease as leading
 from aal_engine.registry.db.agent import IN_ONE_QUERY, agent_of
 from aal_engine.registry.db.database import clock, insert, is_postgresql
 from aal_engine.registry.db.schema import agents, exams, runs, suites
 from aal_engine.registry.db.suite import Stored, listing, suite_of, tasks_of
+from aal_engine.registry.model.moment import millis, moment
 from aal_engine.registry.model.run import MAX_ATTEMPTS, SPREAD_MS, Claim, Lease, Run
 from aal_engine.registry.model.suite import Suite, Task
-
-MINUTE_MS = 60_000
 
 
 def enqueue(
@@ -68,19 +69,38 @@ def _targets(suite: Suite) -> list[list[ColumnElement[bool]]]:
     return [[agents.c.did.in_(dids[start : start + IN_ONE_QUERY])] for start in starts]
 
 
-def slot_of(stored: Stored, now_ms: int) -> int | None:
-    """Return the newest slot of a suite that has begun, in milliseconds; None without a cadence.
+def due_slot(stored: Stored, now: datetime) -> datetime | None:
+    """Return the slot of a suite that is due; None where none is, or it has no cadence or tasks.
 
     Slots stand at whole intervals from the suite's creation, in elapsed time: neither a late tick
     nor a change of the clocks moves them, and of several that were missed only the newest is left.
     """
-    if stored.suite.interval_minutes is None:
+    if stored.suite.interval_minutes is None or not stored.suite.enabled or stored.tasks == 0:
         return None
-    interval = stored.suite.interval_minutes * MINUTE_MS
-    return stored.created_at + (now_ms - stored.created_at) // interval * interval
+    last = None if stored.last_slot is None else moment(stored.last_slot)
+    missed = latest_missed(now, _every(stored.suite), last, phase=_phase(stored))
+    return None if missed is None else missed.slot
 
 
-def enqueue_due(connection: Connection, lease: Lease | None, *, now_ms: int) -> list[str]:
+def next_slot_of(stored: Stored, now: datetime) -> datetime | None:
+    """Return when a suite runs next by its cadence: the slot that is due, or the one to come."""
+    due = due_slot(stored, now)
+    if due is not None or stored.suite.interval_minutes is None:
+        return due
+    if not stored.suite.enabled or stored.tasks == 0:
+        return None
+    return next_slot(now, _every(stored.suite), phase=_phase(stored))
+
+
+def _every(suite: Suite) -> timedelta:
+    return timedelta(minutes=suite.interval_minutes or 0)
+
+
+def _phase(stored: Stored) -> timedelta:
+    return moment(stored.created_at) - EPOCH
+
+
+def enqueue_due(connection: Connection, lease: Lease | None, *, now: datetime) -> list[str]:
     """Queue a run of every enabled suite that is due; return the runs' ids.
 
     A suite whose last scheduled run is not over yet waits for the next tick.
@@ -94,12 +114,11 @@ def enqueue_due(connection: Connection, lease: Lease | None, *, now_ms: int) -> 
     busy = set(connection.scalars(query))
     queued = []
     for stored in listing(connection, enabled=True):
-        slot = slot_of(stored, now_ms)
-        if slot is None or stored.tasks == 0 or stored.id in busy:
+        due = due_slot(stored, now)
+        if due is None or stored.id in busy:
             continue
-        if stored.last_slot is not None and slot <= stored.last_slot:
-            continue
-        run_id = enqueue(connection, stored.id, stored.suite, slot, now_ms=now_ms)
+        slot = millis(due)
+        run_id = enqueue(connection, stored.id, stored.suite, slot, now_ms=millis(now))
         connection.execute(update(suites).where(suites.c.id == stored.id).values(last_slot=slot))
         if run_id is not None:
             queued.append(run_id)

@@ -108,7 +108,8 @@ def _key(value: Any) -> str | None:
 
 
 def _task_type(value: Any) -> str | None:
-    return None if value in TASK_TYPES else f"not one of {', '.join(TASK_TYPES)}"
+    known = isinstance(value, str) and value in TASK_TYPES
+    return None if known else f"not one of {', '.join(TASK_TYPES)}"
 
 
 def _targets(value: Any) -> str | None:

@@ -20,13 +20,14 @@ from registry.scene import (
 
 from aal_engine.errors import StaleClaim
 from aal_engine.registry.db import agent, lease, run, suite
+from aal_engine.registry.model.moment import moment
 from aal_engine.registry.model.run import MAX_ATTEMPTS
 
 
 def tick(database, now_ms, held=None):
     with database.write() as connection:
         run.finish(connection, now_ms=now_ms)
-        return run.enqueue_due(connection, held, now_ms=now_ms)
+        return run.enqueue_due(connection, held, now=moment(now_ms))
 
 
 def work(database):
