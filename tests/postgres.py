@@ -89,19 +89,20 @@ class Cluster:
             self.server.wait(timeout=START)
         self.server = None
 
-    def database(self, template: str | None = None) -> str:
-        """Make an empty database, or a copy of another's URL, and return its SQLAlchemy URL."""
-        source = None if template is None else template.rpartition("?")[0].rpartition("/")[2]
-        return f"postgresql+psycopg://postgres@/{self._new(source)}?host={self.folder}"
+    def database(self) -> str:
+        """Make an empty database and return its SQLAlchemy URL.
+
+        Each holds some hundred files: where many tests need one, let them empty one in turn.
+        """
+        return f"postgresql+psycopg://postgres@/{self._new()}?host={self.folder}"
 
     def conninfo(self) -> str:
         """Make an empty database and return its libpq connection string."""
         return f"host={self.folder} user=postgres dbname={self._new()}"
 
-    def _new(self, template: str | None = None) -> str:
+    def _new(self) -> str:
         name = f"trial_{next(self.numbers)}"
-        copied = [] if template is None else ["-T", template]
-        self._call("createdb", "-h", self.folder, "-U", "postgres", *copied, name)
+        self._call("createdb", "-h", self.folder, "-U", "postgres", name)
         return name
 
     def _answers(self) -> bool:

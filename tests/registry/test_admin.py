@@ -99,9 +99,9 @@ def test_a_task_that_breaks_a_rule_is_not_kept(office):
 )
 def test_what_no_scorer_could_use_is_refused_when_it_is_saved(office, wrong):
     number = put(office)["id"]
-    with pytest.raises(InputError, match="scorer|expected"):
+    with pytest.raises(InputError, match=r"scorer|expected"):
         admin.add_task(office, number, {**TASK, **wrong})
-    with pytest.raises(InputError, match="scorer|expected"):
+    with pytest.raises(InputError, match=r"scorer|expected"):
         put(office, tasks=[{**TASK, **wrong}])
     assert put(office)["tasks"] == 0
 
