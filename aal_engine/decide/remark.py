@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from aal_engine.decide.question import Question, allowed, key_of, unique
 from aal_engine.errors import shown
+from aal_engine.measure.origin import FAILURE_COUNTS, Identity
 
 
 def remarks(question: Question) -> Iterator[str]:
@@ -51,6 +52,14 @@ def _of_records(question: Question) -> Iterator[str]:
     without = sum(record.digest not in question.follows for record in records)
     if without:
         yield f"{without} of {len(records)} records have no per-case table at hand"
+    before = {key_of(record): record.index for record in question.baseline_records}
+    moved = set()
+    for record in records:
+        was, now = before.get(key_of(record)), record.index
+        if was is not None and now is not None and was != now:
+            moved.add(f"{_told(was)} before, {_told(now)} now")
+    for change in sorted(moved):
+        yield f"the index changed since the last release: {change}"
     for record in records:
         if record.counts.get("claims") and not record.counts.get("citations"):
             yield (
@@ -64,3 +73,13 @@ def _of_records(question: Question) -> Iterator[str]:
         count = sum(record.counts[name] for record in records)
         if count:
             yield f"{count} {told}"
+    for name in FAILURE_COUNTS:
+        count = max((record.counts.get(name, 0) for record in records), default=0)
+        if count:
+            yield f"{count} outputs of one model family failed: {name.removeprefix('failed_')}"
+
+
+def _told(index: Identity) -> str:
+    count = "" if index.count is None else f", {index.count} passages"
+    model = "" if index.model is None else f", {shown(index.model)}"
+    return f"{shown(index.name)}{count}{model}"

@@ -16,6 +16,7 @@ from aal_engine import __version__
 from aal_engine.canonical import JSON, digest
 from aal_engine.errors import Fault, InputError
 from aal_engine.measure.metric import FLOORS, METRICS, Kind, metric
+from aal_engine.measure.origin import Identity
 from aal_engine.measure.table import (
     COUNT,
     SLICE,
@@ -60,7 +61,8 @@ class SliceMeans:
 class EvalRecord:
     """One evaluation of one agent, version, model family and suite.
 
-    `passed` says that the floors are clean and that every case was measured.
+    `passed` says that the floors are clean and that every case was measured. `index` is the index
+    that a live run searched.
     """
 
     kind: Kind
@@ -79,6 +81,7 @@ class EvalRecord:
     counts: Mapping[str, int]
     table: str
     rows: int
+    index: Identity | None = None
 
     @property
     def passed(self) -> bool:
@@ -92,7 +95,7 @@ class EvalRecord:
 
     def canonical(self) -> dict[str, JSON]:
         """Return the record as JSON, as it is written and digested."""
-        return {
+        told: dict[str, JSON] = {
             "schema": RECORD_SCHEMA,
             "kind": self.kind,
             "pack": self.pack,
@@ -116,6 +119,9 @@ class EvalRecord:
             "table": {"digest": self.table, "rows": self.rows},
             "passed": self.passed,
         }
+        if self.index is not None:
+            told["index"] = self.index.canonical()
+        return told
 
     def _told(self, name: str, mean: Mean) -> dict[str, JSON]:
         floor = metric(name).floor
@@ -205,6 +211,7 @@ def record_from(value: Mapping[str, Any]) -> EvalRecord:
         counts=dict(value["counts"]),
         table=value["table"]["digest"],
         rows=value["table"]["rows"],
+        index=Identity(**value["index"]) if "index" in value else None,
     )
 
 
@@ -251,6 +258,7 @@ def summarise(table: pa.Table, scored_at: str) -> EvalRecord:
         counts=_counts(table, starts, source.foreign_outputs),
         table=table_digest(table),
         rows=table.num_rows,
+        index=source.index,
     )
 
 

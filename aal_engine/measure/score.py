@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from aal_engine.measure.golden import Case, GoldenSet
 from aal_engine.measure.metric import ANSWER_METRICS, Kind
+from aal_engine.measure.origin import FAILURE_COUNTS, Identity, failure_count
 from aal_engine.measure.retrieval.judged import Judged, Ranking, judge
 from aal_engine.measure.retrieval.metrics import retrieval_metric
 from aal_engine.measure.run import Output, Run
@@ -36,7 +37,8 @@ class Row:
 class Origin:
     """What a table comes from beside the golden set.
 
-    `run` is the run's digest; `foreign` counts its outputs for cases that the pack does not have.
+    `run` is the run's digest; `foreign` counts its outputs for cases that the pack does not have;
+    `index` is the index that was searched, where that is known.
     """
 
     model_family: str | None
@@ -44,6 +46,7 @@ class Origin:
     version: str
     engine: str
     foreign: int = 0
+    index: Identity | None = None
 
 
 def score(
@@ -54,6 +57,7 @@ def score(
     version: str,
     engine: str,
     foreign: int = 0,
+    index: Identity | None = None,
     seen: Callable[[int], None] = lambda _: None,
 ) -> pa.Table:
     """Return the per-case table of a run, see `aal_engine.measure.table` for its columns.
@@ -67,7 +71,8 @@ def score(
     """
     rows = list(_rows(golden, run))
     measured = _SCORERS[kind](golden, rows, seen)
-    origin = Origin(run.model_family, run.digest, version, engine, foreign)
+    measured = replace(measured, counts={**measured.counts, **_failures(rows)})
+    origin = Origin(run.model_family, run.digest, version, engine, foreign, index)
     return _tabled(kind, golden, origin, rows, measured)
 
 
@@ -105,6 +110,7 @@ def _tabled(
         run=origin.run,
         engine=origin.engine,
         foreign_outputs=origin.foreign,
+        index=origin.index,
     )
     slices = sorted({name for case in golden.cases for name in case.slices})
     return case_table(
@@ -123,7 +129,10 @@ def carries(kind: Kind, run: Run) -> bool:
     """Whether a run says anything of retrieval, or of answers."""
     if kind == "retrieval":
         return any(output.retrieved is not None for output in run.outputs)
-    return any(output.answer is not None for output in run.outputs)
+    # Where a family's every answer failed to come, that is what there is to say of its answers.
+    return run.model_family is not None and any(
+        output.answer is not None or output.error is not None for output in run.outputs
+    )
 
 
 def _rows(golden: GoldenSet, run: Run) -> Iterator[Row]:
@@ -146,6 +155,17 @@ class Measured:
     missing: Sequence[bool]
     counts: Mapping[str, Sequence[int]]
     metrics: Mapping[str, Floats]
+
+
+def _failures(rows: Sequence[Row]) -> dict[str, Sequence[int]]:
+    """Count each kind of failure by row; a run in which nothing failed has no such columns."""
+    failed = [
+        "" if row.output is None or row.output.error is None else failure_count(row.output.error)
+        for row in rows
+    ]
+    if not any(failed):
+        return {}
+    return {name: [int(one == name) for one in failed] for name in FAILURE_COUNTS}
 
 
 def _retrieval(golden: GoldenSet, rows: Sequence[Row], seen: Callable[[int], None]) -> Measured:

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from aal_engine.canonical import canonical
+from aal_engine.canonical import JSON, canonical
 from aal_engine.errors import Fault, InputError
 from aal_engine.measure.metric import Kind, metric
+from aal_engine.measure.origin import Identity
 
 TABLE_SCHEMA = "aal/table/1"
 COUNT = "count."
@@ -36,7 +37,7 @@ class Source:
     """What a table was made from: names, digests and whole numbers only.
 
     `golden_cases` is the size of the whole golden set; `foreign_outputs` counts outputs for cases
-    that the set does not have.
+    that the set does not have. `index` is the index that a live run searched.
     """
 
     kind: Kind
@@ -50,6 +51,14 @@ class Source:
     run: str
     engine: str
     foreign_outputs: int = 0
+    index: Identity | None = None
+
+    def canonical(self) -> dict[str, JSON]:
+        """Return the source as JSON; an index that is not known is left out."""
+        told = {"schema": TABLE_SCHEMA, **asdict(self)}
+        if self.index is None:
+            del told["index"]
+        return told
 
 
 def case_table(
@@ -81,7 +90,7 @@ def case_table(
         columns[name] = _nullable(values)
     schema = pa.schema(
         [(name, column.type) for name, column in columns.items()],
-        metadata={"aal": canonical({"schema": TABLE_SCHEMA, **asdict(source)})},
+        metadata={"aal": canonical(source.canonical())},
     )
     return pa.Table.from_arrays(list(columns.values()), schema=schema)
 
@@ -116,11 +125,15 @@ def source_of(table: pa.Table) -> Source:
         told = json.loads((table.schema.metadata or {})[b"aal"])
         if told.pop("schema") != TABLE_SCHEMA:
             raise ValueError
-        source = Source(**told)
+        index = told.pop("index", None)
+        source = Source(**told, index=None if index is None else Identity(**index))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise _strange() from None
-    sizes = (source.golden_cases, source.foreign_outputs)
+    sizes: tuple[object, ...] = (source.golden_cases, source.foreign_outputs)
     names = [value for value in told.values() if not isinstance(value, int)]
+    if source.index is not None:
+        sizes += (source.index.count or 0,)
+        names += [source.index.name, source.index.model]
     if not all(type(value) is int for value in sizes) or not all(
         isinstance(value, str | None) for value in names
     ):
