@@ -12,6 +12,8 @@ import typer
 from aal_engine.agent.progress import Progress
 from aal_engine.agent.terminal import run as run_door
 from aal_engine.agent.terminal import say, tell
+from aal_engine.canonical import JSON
+from aal_engine.measure.origin import FAILURE_COUNTS
 from aal_engine.measure.record import EvalRecord
 from aal_engine.service.clock import moment
 from aal_engine.service.evaluate import Evaluation
@@ -72,12 +74,16 @@ def evaluate(
         )
     for note in done.notes:
         tell(f"note: {note}")
-    say(told(done) if format == "text" else _as_json(done))
+    say(told(done) if format == "text" else _written(as_json(done)))
 
 
-def _as_json(done: Evaluation) -> str:
-    records = [record.canonical() for part in done.records.values() for record in part]
-    return json.dumps({"records": records}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+def as_json(done: Evaluation) -> dict[str, JSON]:
+    """Return what was measured, as JSON."""
+    return {"records": [record.canonical() for part in done.records.values() for record in part]}
+
+
+def _written(value: JSON) -> str:
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def told(done: Evaluation) -> str:
@@ -102,7 +108,7 @@ def _numbers(record: EvalRecord) -> list[str]:
         for name, mean in record.metrics.items()
     ]
     noted = (
-        *("missing_outputs", "foreign_outputs"),
+        *("missing_outputs", "foreign_outputs", *FAILURE_COUNTS),
         *("invented_citations", "malformed_citations", "forbidden_claims"),
     )
     lines += [f"{name}: {record.counts[name]}" for name in noted if record.counts.get(name)]

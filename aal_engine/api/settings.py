@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from aal_engine.errors import InputError
+from aal_engine.errors import InputError, shown
 
 ON = ("1", "true", "yes", "on")
 OFF = ("", "0", "false", "no", "off")
@@ -58,3 +58,17 @@ def evals_admin_token() -> str | None:
     if token is not None and len(token) < MIN_TOKEN:
         raise InputError.at(f"shorter than {MIN_TOKEN} characters", field="EVALS_ADMIN_TOKEN")
     return token
+
+
+def key(name: str) -> str:
+    """Return the key that stands in an environment variable; it is kept nowhere else.
+
+    Raises:
+        InputError: the variable is not set, or holds what no header can carry.
+    """
+    value = (secret(name) or "").strip()
+    if not value:
+        raise InputError.at(f"the environment variable {shown(name)} is not set")
+    if not value.isascii() or not value.isprintable():
+        raise InputError.at(f"the environment variable {shown(name)} holds no key")
+    return value

@@ -13,6 +13,7 @@ from aal_engine.decide.entry import stamp
 from aal_engine.errors import InputError, shown
 from aal_engine.measure.golden import Case, GoldenSet, Pack
 from aal_engine.measure.metric import Kind
+from aal_engine.measure.origin import Identity
 from aal_engine.measure.record import ENGINE, EvalRecord, summarise
 from aal_engine.measure.retrieval.judged import Judged
 from aal_engine.measure.run import Output, Run, run_of
@@ -93,12 +94,14 @@ def evaluate(
     now: datetime,
     suites: Sequence[str] = (),
     family: str | None = None,
+    index: Identity | None = None,
     watch: Watch | None = None,
 ) -> Evaluation:
     """Score the runs and write `OUT/retrieval.json`, `OUT/answers.json` and `OUT/tables/`.
 
     Every model family of the runs is scored on every suite that was asked for, or on all of them.
-    A kind of which a family's outputs say nothing is left out, and noted.
+    A kind of which a family's outputs say nothing is left out, and noted. `index` is the index that
+    a live run searched.
 
     Raises:
         InputError: an input cannot be used, or the runs and the pack have nothing in common.
@@ -107,7 +110,7 @@ def evaluate(
     if not NAME.fullmatch(version):
         raise InputError.at(f"{shown(version)} is not a version name", way_out="as in 1.4.0")
     pack = load_pack(pack_folder)
-    golden = [load_golden(pack_folder, name) for name in _chosen(pack, suites)]
+    golden = [load_golden(pack_folder, name) for name in chosen(pack, suites)]
     merged, unread = _read(runs, family, pack)
     tasks, notes = _planned(golden, merged)
     if watch is not None:
@@ -120,7 +123,7 @@ def evaluate(
     make_folder(out / FOLDER)
     made: dict[Kind, list[EvalRecord]] = {}
     for task in tasks:
-        table = _table(task, known, version, seen)
+        table = _table(task, known, version, index, seen)
         save_table(table, out / FOLDER)
         made.setdefault(task.kind, []).append(summarise(table, stamp(now)))
     for kind, records in made.items():
@@ -132,7 +135,12 @@ def evaluate(
     )
 
 
-def _chosen(pack: Pack, suites: Sequence[str]) -> Sequence[str]:
+def chosen(pack: Pack, suites: Sequence[str]) -> Sequence[str]:
+    """Return the suites that are asked for, all of the pack's where none is named.
+
+    Raises:
+        InputError: the pack has no such suite.
+    """
     for name in suites:
         if name not in pack.suites:
             raise InputError.at(
@@ -184,17 +192,30 @@ def _require_shared(cases: AbstractSet[str], known: AbstractSet[str], pack: Pack
 
 
 def _table(
-    task: Task, known: AbstractSet[str], version: str, seen: Callable[[int], None]
+    task: Task,
+    known: AbstractSet[str],
+    version: str,
+    index: Identity | None,
+    seen: Callable[[int], None],
 ) -> pa.Table:
     kind, golden, run = task
     if not isinstance(run, Run):
         judged = run.judge(golden.cases)
         _require_shared(run.cases, known, golden.pack)
         foreign = len(run.cases - known)
-        origin = Origin(run.model_family, run.digest, version, ENGINE, foreign)
+        origin = Origin(run.model_family, run.digest, version, ENGINE, foreign, index)
         return score_lists(golden, judged, origin, seen=seen)
     foreign = sum(output.case_id not in known for output in run.outputs)
-    return score(kind, golden, run, version=version, engine=ENGINE, foreign=foreign, seen=seen)
+    return score(
+        kind,
+        golden,
+        run,
+        version=version,
+        engine=ENGINE,
+        foreign=foreign,
+        index=index,
+        seen=seen,
+    )
 
 
 def _planned(
