@@ -135,9 +135,9 @@ class Cluster:
 
 
 @contextmanager
-def running() -> Iterator[Cluster]:
-    """Run a cluster, and leave nothing of it behind."""
-    found = programs()
+def running(found: Path | None = None) -> Iterator[Cluster]:
+    """Run a cluster, of the programs in a folder or the newest, and leave nothing of it behind."""
+    found = found or programs()
     if found is None:
         raise FileNotFoundError("no PostgreSQL server is installed")
     # Below /tmp: the name of a unix socket holds about 100 bytes, and any user must reach it.

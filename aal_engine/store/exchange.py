@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 from aal_engine.canonical import JSON
 from aal_engine.errors import InputError, MissingExtra
@@ -61,7 +62,8 @@ class Exchange:
         except ImportError:
             raise MissingExtra("asking over HTTP", "live") from None
         self._address = address
-        self._url = _checked(address.url)
+        check_url(address.url)
+        self._url = address.url
         try:
             trusted: ssl.SSLContext | bool = True
             if address.ca_file is not None:
@@ -103,13 +105,13 @@ class Exchange:
         sent = {"Content-Type": "application/json", **(headers or {})}
         return await self._exchanged("POST", path, content, sent)
 
-    async def get(self, path: str = "") -> Any:
+    async def get(self, path: str = "", headers: Mapping[str, str] | None = None) -> Any:
         """Return the JSON that stands at a path that is put behind the address.
 
         Raises:
             Failure: as `post`.
         """
-        return await self._exchanged("GET", path, None, {})
+        return await self._exchanged("GET", path, None, headers or {})
 
     async def _exchanged(
         self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
@@ -143,22 +145,26 @@ class Exchange:
             raise Failure("unreadable", "the reply is not JSON", retry=False) from None
 
 
-def _checked(url: str) -> str:
-    import httpx
+def check_url(url: str) -> None:
+    """Do nothing if requests may be sent to a URL.
 
+    Raises:
+        InputError: it is no URL of HTTP, or holds a password, which belongs in the environment.
+    """
     try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, ValueError):
-        parsed = httpx.URL("")
-    if parsed.scheme not in ("http", "https") or not parsed.host:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        usable = usable and parts.port != 0 and url.isprintable() and " " not in url
+    except ValueError:
+        usable = False
+    if not usable:
         raise InputError.at("is not an http or https URL", field="url")
-    if parsed.userinfo:
+    if "@" in parts.netloc:
         raise InputError.at(
             "holds a user name or a password",
             field="url",
             way_out="put the secret into an environment variable and name it under key_from",
         )
-    return url
 
 
 def _refuse(response: httpx.Response) -> None:

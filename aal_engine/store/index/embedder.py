@@ -157,6 +157,8 @@ def _checked(found: Any, texts: int) -> Vectors:
         vectors = np.asarray(found, np.float32)
     except (TypeError, ValueError):
         raise RemoteError("the embedder gave something else than vectors") from None
+    if not texts:
+        return np.empty((0, 0), np.float32)
     if vectors.ndim != 2 or len(vectors) != texts or not np.isfinite(vectors).all():
         raise RemoteError("the embedder did not give one finite vector for each text")
     return vectors

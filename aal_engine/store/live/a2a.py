@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -30,48 +30,41 @@ LONGEST_POLL = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the two versions call things."""
+    """What a version and a binding call things: methods of JSON-RPC, or paths below the URL."""
 
     send: str
     get: str
-    send_path: str
-    task_path: str
-    headers: Mapping[str, str]
     message: Callable[[str], dict[str, JSON]]
-    blocking: Mapping[str, JSON]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    configuration: Mapping[str, JSON] = field(default_factory=dict)
 
 
-def _message_10(text: str) -> dict[str, JSON]:
+def _message(text: str) -> dict[str, JSON]:
     return {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", "parts": [{"text": text}]}
 
 
-def _message_03(text: str) -> dict[str, JSON]:
+def _message_of_03(text: str) -> dict[str, JSON]:
     parts: list[JSON] = [{"kind": "text", "text": text}]
     return {"kind": "message", "messageId": str(uuid.uuid4()), "role": "user", "parts": parts}
 
 
-DIALECTS: Mapping[str, Dialect] = {
-    "1.0": Dialect(
-        "SendMessage",
-        "GetTask",
-        "/message:send",
-        "/tasks/",
-        {"A2A-Version": "1.0"},
-        _message_10,
-        {},
-    ),
-    "0.3": Dialect(
-        "message/send",
-        "tasks/get",
-        "/v1/message:send",
-        "/v1/tasks/",
-        {},
-        _message_03,
-        {"blocking": True},
-    ),
+def _message_of_03_rest(text: str) -> dict[str, JSON]:
+    # Over HTTP+JSON, 0.3 writes its protocol buffers as JSON, where parts are called content.
+    return {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", "content": [{"text": text}]}
+
+
+RPC, REST = "JSONRPC", "HTTP+JSON"
+_NAMED = {"A2A-Version": "1.0"}
+_BLOCKING: Mapping[str, JSON] = {"blocking": True}
+
+DIALECTS: Mapping[tuple[str, str], Dialect] = {
+    ("1.0", RPC): Dialect("SendMessage", "GetTask", _message, _NAMED),
+    ("1.0", REST): Dialect("/message:send", "/tasks/", _message, _NAMED),
+    ("0.3", RPC): Dialect("message/send", "tasks/get", _message_of_03, {}, _BLOCKING),
+    ("0.3", REST): Dialect("/v1/message:send", "/v1/tasks/", _message_of_03_rest, {}, _BLOCKING),
 }
 
-BINDINGS = ("JSONRPC", "HTTP+JSON")
+PROTOCOLS = ("1.0", "0.3")
 
 ENDED = frozenset(
     ("completed", "failed", "canceled", "rejected", "input-required", "auth-required")
@@ -106,7 +99,7 @@ class A2A:
         self._style = style
         self._known: Interface | None = None
         if protocol is not None:
-            self._known = Interface(address.url, protocol, binding or BINDINGS[0])
+            self._known = Interface(address.url, protocol, binding or RPC)
         self._exchange: Exchange | None = None
         self._opening = asyncio.Lock()
 
@@ -136,53 +129,54 @@ class A2A:
                 self._known = interface_of(card, base.url)
             if self._exchange is None:
                 url = self._known.url
-                if self._known.binding == "HTTP+JSON":
+                if self._known.binding == REST:
                     url = url.rstrip("/")
                 self._exchange = Exchange(replace(self._address, url=url))
             return self._known, self._exchange
 
 
-@dataclass(frozen=True, slots=True)
 class _Speaker:
-    interface: Interface
-    exchange: Exchange
+    """Speaks one dialect with one interface."""
+
+    def __init__(self, interface: Interface, exchange: Exchange) -> None:
+        self._dialect = DIALECTS[interface.protocol, interface.binding]
+        self._rpc = interface.binding == RPC
+        self._exchange = exchange
 
     async def sent(self, text: str) -> Mapping[str, Any]:
-        """Return the message, or the task once it ended."""
-        dialect = DIALECTS[self.interface.protocol]
-        params: dict[str, JSON] = {"message": dialect.message(text)}
-        if dialect.blocking:
-            params["configuration"] = dict(dialect.blocking)
-        result = await self._call(dialect, dialect.send, dialect.send_path, params)
-        # In 1.0 a wrapper says which of the two it is, in 0.3 the object's own kind does.
-        result = result.get("message") or result.get("task") or result
+        """Return the message that comes back, or the task once it ended."""
+        params: dict[str, JSON] = {"message": self._dialect.message(text)}
+        if self._dialect.configuration:
+            params["configuration"] = dict(self._dialect.configuration)
+        result = await self._posted(self._dialect.send, params)
+        # A wrapper says which of the two it is; in 0.3 over JSON-RPC the object's own kind does.
+        result = next((result[key] for key in ("message", "msg", "task") if key in result), result)
         pause = FIRST_POLL
-        while "status" in result and _state(result) not in ENDED:
+        while "status" in _object(result) and _state(result) not in ENDED:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_POLL)
-            result = await self._task(dialect, result.get("id"))
-        return result
+            result = await self._task(result.get("id"))
+        return _object(result)
 
-    async def _task(self, dialect: Dialect, task: Any) -> Mapping[str, Any]:
+    async def _task(self, task: Any) -> Mapping[str, Any]:
         if not isinstance(task, str):
             raise Failure("unreadable", "a task without an id", retry=False)
-        if self.interface.binding == "JSONRPC":
-            return await self._call(dialect, dialect.get, "", {"id": task})
-        return _object(await self.exchange.get(dialect.task_path + quote(task, safe="")))
+        if self._rpc:
+            return await self._posted(self._dialect.get, {"id": task})
+        path = self._dialect.get + quote(task, safe="")
+        return _object(await self._exchange.get(path, self._dialect.headers))
 
-    async def _call(
-        self, dialect: Dialect, method: str, path: str, params: Mapping[str, JSON]
-    ) -> Mapping[str, Any]:
-        headers = dialect.headers
-        if self.interface.binding != "JSONRPC":
-            return _object(await self.exchange.post(dict(params), path, headers))
-        number = str(uuid.uuid4())
-        request: dict[str, JSON] = {"jsonrpc": "2.0", "id": number, "method": method}
-        reply = _object(await self.exchange.post({**request, "params": dict(params)}, "", headers))
+    async def _posted(self, method: str, params: dict[str, JSON]) -> Mapping[str, Any]:
+        headers = self._dialect.headers
+        if not self._rpc:
+            return _object(await self._exchange.post(params, method, headers))
+        request: dict[str, JSON] = {"jsonrpc": "2.0", "id": str(uuid.uuid4()), "method": method}
+        reply = _object(await self._exchange.post({**request, "params": params}, "", headers))
         if reply.get("error") is not None:
             code = reply["error"].get("code") if isinstance(reply["error"], dict) else None
-            said = code if type(code) is int else "unknown"
-            raise Failure("refused", f"JSON-RPC error {said}")
+            raise Failure(
+                "refused", f"JSON-RPC error {code if type(code) is int else 'without a code'}"
+            )
         return _object(reply.get("result"))
 
 
@@ -226,10 +220,10 @@ def _offers(card: Mapping[str, Any]) -> Iterator[Interface]:
         if not isinstance(one, dict) or not isinstance(one.get("url"), str):
             continue
         binding = one.get("protocolBinding") or one.get("transport")
-        binding = binding or one.get("preferredTransport") or BINDINGS[0]
+        binding = binding or one.get("preferredTransport") or RPC
         version = str(one.get("protocolVersion") or default)
-        protocol = next((known for known in DIALECTS if version.startswith(known)), None)
-        if binding in BINDINGS and protocol is not None:
+        protocol = next((known for known in PROTOCOLS if version.startswith(known)), None)
+        if protocol is not None and (protocol, binding) in DIALECTS:
             yield Interface(one["url"], protocol, binding)
 
 
@@ -267,5 +261,7 @@ def read_result(result: Mapping[str, Any]) -> Reply:
 
 
 def _parts(holder: Any) -> list[dict[str, Any]]:
-    parts = holder.get("parts") if isinstance(holder, dict) else None
+    if not isinstance(holder, dict):
+        return []
+    parts = holder.get("parts", holder.get("content"))
     return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []

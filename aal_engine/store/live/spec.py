@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from aal_engine.canonical import JSON, digest
 from aal_engine.errors import InputError, shown
 from aal_engine.measure.golden import Pack
 from aal_engine.store.child import Child
-from aal_engine.store.exchange import Exchange
+from aal_engine.store.exchange import Exchange, check_url
 from aal_engine.store.index.opened import Options, Secret, address_of
 from aal_engine.store.live.agent import Agent
 from aal_engine.store.live.prompt import Prompt
@@ -22,6 +22,16 @@ from aal_engine.store.yaml_text import read_yaml
 
 TIMEOUT = 60.0
 CONCURRENCY = 4
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "chat": ("url", "model"),
+    "a2a": ("url",),
+    "http": ("url",),
+    "command": ("command",),
+    "recorded": ("run",),
+    "extract": (),
+}
+"""What each kind of agent must be told, for every family."""
+
 RUNS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 
 HOW = frozenset(
@@ -109,13 +119,14 @@ def _spec(value: Options, families: Sequence[str], path: Path) -> AgentSpec:
         for key, item in value.items()
         if key not in ("kind", "families", "prompt", "deadline", "tries", "first_pause")
     }
+    named = {
+        name: _merged(shared, value["families"][name]) for name in families or value["families"]
+    }
+    _complete(value["kind"], named, path)
     told = value.get("prompt", {})
     return AgentSpec(
         value["kind"],
-        {
-            name: _merged(shared, value["families"][name])
-            for name in (families or value["families"])
-        },
+        named,
         Prompt(**{key: told[key] for key in ("system", "user", "passage") if key in told}),
         Pace(value.get("tries", 4), value.get("first_pause", FIRST_PAUSE)),
         value.get("timeout", TIMEOUT),
@@ -123,6 +134,20 @@ def _spec(value: Options, families: Sequence[str], path: Path) -> AgentSpec:
         value.get("deadline"),
         path.parent,
     )
+
+
+def _complete(kind: str, families: Mapping[str, Options], path: Path) -> None:
+    for family, options in families.items():
+        for key in NEEDED[kind]:
+            if key not in options:
+                raise InputError.at(
+                    f"is missing for family {shown(family)}",
+                    file=path,
+                    field=key,
+                    way_out="give it under the family, or beside kind for all of them",
+                )
+        if "url" in options:
+            check_url(options["url"])
 
 
 def _merged(shared: Options, own: Options) -> Options:
@@ -160,20 +185,9 @@ def open_agents(spec: AgentSpec, pack: Pack, secret: Secret) -> dict[str, Agent]
     }
 
 
-def _needs(options: Options, keys: Iterable[str], family: str) -> None:
-    for key in keys:
-        if key not in options:
-            raise InputError.at(
-                f"is missing for family {shown(family)}",
-                field=key,
-                way_out="give it under the family, or beside kind for all of them",
-            )
-
-
 def _chat(family: str, options: Options, spec: AgentSpec, pack: Pack, secret: Secret) -> Agent:
     from aal_engine.store.live.chat import Chat
 
-    _needs(options, ("url", "model"), family)
     address = address_of({**options, "url": options["url"].rstrip("/")}, secret, spec.home)
     parameters = options.get("parameters", {})
     return Chat(Exchange(address), options["model"], parameters, spec.prompt, pack.citations)
@@ -182,7 +196,6 @@ def _chat(family: str, options: Options, spec: AgentSpec, pack: Pack, secret: Se
 def _a2a(family: str, options: Options, spec: AgentSpec, pack: Pack, secret: Secret) -> Agent:
     from aal_engine.store.live.a2a import A2A
 
-    _needs(options, ("url",), family)
     return A2A(
         address_of(options, secret, spec.home),
         spec.prompt,
@@ -195,7 +208,6 @@ def _a2a(family: str, options: Options, spec: AgentSpec, pack: Pack, secret: Sec
 def _http(family: str, options: Options, spec: AgentSpec, pack: Pack, secret: Secret) -> Agent:
     from aal_engine.store.live.body import OwnHttp
 
-    _needs(options, ("url",), family)
     exchange = Exchange(address_of(options, secret, spec.home))
     return OwnHttp(exchange, options.get("model"), pack.citations)
 
@@ -203,7 +215,6 @@ def _http(family: str, options: Options, spec: AgentSpec, pack: Pack, secret: Se
 def _command(family: str, options: Options, spec: AgentSpec, pack: Pack, _: Secret) -> Agent:
     from aal_engine.store.live.body import Command
 
-    _needs(options, ("command",), family)
     child = Child(options["command"], timeout=spec.timeout)
     return Command(child, options.get("model"), pack.citations)
 
