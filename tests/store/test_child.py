@@ -98,15 +98,15 @@ def test_it_is_started_again_after_it_ended():
 def test_a_late_reply_is_nobody_s():
     code = (
         "import sys, json, time\nfirst = True\nfor line in sys.stdin:\n"
-        "    time.sleep(0.5 if first else 0); first = False\n    print(line, end='', flush=True)"
+        "    time.sleep(2 if first else 0); first = False\n    print(line, end='', flush=True)"
     )
 
     async def asked():
-        child = program(code, timeout=0.4)
+        child = program(code, timeout=1.5)
         try:
             with pytest.raises(Failure):
                 await child.ask({"question": "a"})
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(1)
             return await child.ask({"question": "b"})
         finally:
             await child.close()

@@ -131,7 +131,18 @@ def test_a_key_that_an_agent_repeats_stays_out_of_the_answer():
 
 
 @pytest.mark.parametrize(
-    "url", ["", "ftp://h/", "http://", "h:8000", "http://u:p@h/", "http://[::1", "http://h:x/", "http://h:0/", "http://a b/"]
+    "url",
+    [
+        "",
+        "ftp://h/",
+        "http://",
+        "h:8000",
+        "http://u:p@h/",
+        "http://[::1",
+        "http://h:x/",
+        "http://h:0/",
+        "http://a b/",
+    ],
 )
 def test_a_url_that_cannot_be_used_or_holds_a_secret(url):
     with pytest.raises(InputError) as refused:
