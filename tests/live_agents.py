@@ -82,13 +82,19 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Listener(ThreadingHTTPServer):
+    """Takes as many connections at once as a test opens."""
+
+    request_queue_size = 256
+    daemon_threads = True
+
+
 @contextmanager
 def serving(behaviour: Behaviour) -> Iterator[Server]:
     """Serve on loopback for as long as the block lasts."""
     state = Server("")
     kind = type("H", (Handler,), {"state": state, "behaviour": behaviour, "lock": threading.Lock()})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    server.daemon_threads = True
+    server = Listener(("127.0.0.1", 0), kind)
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

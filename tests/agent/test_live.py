@@ -142,7 +142,7 @@ def failing(word: str, folder: Path):
 @pytest.mark.parametrize("word", ["unreachable", "timeout", "refused", "unreadable"])
 def test_a_dead_a_slow_a_refusing_and_a_garbled_agent_are_told_apart(word, folder):
     with serving(failing(word, folder)) as server:
-        live_pack.agent(folder, url=f"{server.url}/v1", timeout=2.5, tries=1, concurrency=16)
+        live_pack.agent(folder, url=f"{server.url}/v1", timeout=2.5, tries=2, concurrency=16)
         done = run(folder, "--policy", "policy.yaml")
     assert done.returncode == 1, done.stderr
     answers = records(folder / "out", "answers")
