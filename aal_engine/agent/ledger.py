@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aal_engine.agent import ledger_git, ledger_proof, ledger_sign
+from aal_engine.agent import ledger_git, ledger_proof, ledger_sign, ledger_timestamp
 from aal_engine.agent.terminal import run as run_door
 from aal_engine.agent.terminal import say, tell
 from aal_engine.canonical import JSON
@@ -234,6 +234,7 @@ def _json(told: Mapping[str, JSON]) -> str:
 
 for group in (ledger_sign, ledger_proof, ledger_git):
     app.add_typer(group.app)
+app.add_typer(ledger_timestamp.app, name="timestamp")
 
 
 def main() -> None:

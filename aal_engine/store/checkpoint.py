@@ -3,6 +3,7 @@
 ```
 ledger/checkpoint                    the latest, with its witnesses' cosignatures
 ledger/checkpoints/000000000009      as the log signed it at that size
+ledger/checkpoints/000000000009.tsr  an authority's time stamp over it, where there is one
 ```
 """
 
@@ -21,6 +22,7 @@ from aal_engine.store.log import open_plain
 
 NAME = "checkpoint"
 FOLDER = "checkpoints"
+STAMP = ".tsr"
 
 _SIZE = re.compile(r"\d{12}")
 
@@ -53,14 +55,38 @@ def kept(root: int, since: int) -> dict[int, bytes]:
     Raises:
         LedgerUnreadable: one cannot be read.
     """
+    return _by_size(root, since, "")
+
+
+def stamps(root: int) -> dict[int, bytes]:
+    """Return the time-stamp responses over kept checkpoints, by size.
+
+    Raises:
+        LedgerUnreadable: one cannot be read.
+    """
+    return _by_size(root, 0, STAMP)
+
+
+def _by_size(root: int, since: int, suffix: str) -> dict[int, bytes]:
     try:
         with opened(FOLDER, root) as folder:
             names = os.listdir(folder)  # noqa: PTH208 it is open already
-            sizes = [int(m[0]) for m in map(_SIZE.fullmatch, names) if m]
-            found = {size: _read(f"{size:012d}", folder) for size in sizes if size >= since}
+            bare = [name.removesuffix(suffix) for name in names if name.endswith(suffix)]
+            sizes = [int(name) for name in bare if _SIZE.fullmatch(name)]
+            found = {s: _read(f"{s:012d}{suffix}", folder) for s in sizes if s >= since}
     except FileNotFoundError:
         return {}
     return {size: raw for size, raw in found.items() if raw is not None}
+
+
+def stamp(root: int, size: int, response: bytes) -> None:
+    """Keep a time-stamp response beside the checkpoint of its size, durably.
+
+    Raises:
+        WriteError: it could not be written.
+    """
+    with opened(FOLDER, root) as folder, replacing_at(folder, f"{size:012d}{STAMP}") as file:
+        file.write(response)
 
 
 def stated(root: int, origin: str | None = None) -> Checkpoint | None:

@@ -284,6 +284,23 @@ class Ledger:
         with self._reading() as view:
             return checkpoint.kept(view.root, since) if view.root >= 0 else {}
 
+    def stamps(self) -> dict[int, bytes]:
+        """Return the time-stamp responses over kept checkpoints, unverified, by size."""
+        with self._reading() as view:
+            return checkpoint.stamps(view.root) if view.root >= 0 else {}
+
+    def stamp(self, size: int, response: bytes) -> None:
+        """Keep a time-stamp response over the checkpoint of a size, which the caller verified.
+
+        Raises:
+            AppendRefused: the disk failed.
+        """
+        with self._writing() as (root, _):
+            try:
+                checkpoint.stamp(root, size, response)
+            except WriteError as error:
+                raise AppendRefused(f"the time stamp was not kept: {error.message}") from None
+
     def sign(self, keys: Sequence[SignerKey], at: datetime, head: Head) -> Note:
         """Sign a head that the caller verified, and write it as the latest checkpoint.
 
