@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from unittest import mock
 
 import pytest
+from specimen import breach
 
 from aal_engine.agent.ledger import app
 from aal_engine.agent.terminal import exit_code
@@ -138,7 +139,7 @@ class TestAuthority:
         assert code == 0
         (self.folder / "request").write_bytes(out)
         self.answer()
-        Ledger.open(self.ledger).append("breach", {"n": 1}, NOON)
+        Ledger.open(self.ledger).append("breach", breach(1).body(), NOON)
         self.sign()
         chain = ["--chain", self.folder / "root.pem"]
         code, out, _ = self.run(capfdbinary, "keep", self.folder / "response", *chain)
