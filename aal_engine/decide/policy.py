@@ -9,6 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 from aal_engine.canonical import JSON, digest
 from aal_engine.decide.deployment import Deployment, deployment_from
+from aal_engine.decide.monitoring import (
+    Monitoring,
+    Timetable,
+    monitoring_from,
+    timetable_from,
+)
 
 FirstRelease: TypeAlias = Literal["refuse", "allow"]
 
@@ -26,8 +32,10 @@ class Policy:
     A slice is compared when it has at least `slice_cases` cases in both releases, and blocks only
     if `slices_block`. `slide` bounds the whole fall since the best release on the same golden set.
     Where a golden set changed, a comparison on the unchanged cases needs at least
-    `unchanged_cases` of them, and `unchanged_share` of all. `deployment` is what comes after the
-    gate; no decision rests on it, so it is not part of the policy's digest.
+    `unchanged_cases` of them, and `unchanged_share` of all.
+
+    `deployment`, `monitoring` and `timetable` are what comes after the gate. No decision rests on
+    them, so they are no part of the policy's digest.
     """
 
     families: tuple[str, ...]
@@ -40,6 +48,8 @@ class Policy:
     unchanged_cases: int = DEFAULT_UNCHANGED_CASES
     unchanged_share: Decimal = DEFAULT_UNCHANGED_SHARE
     deployment: Deployment = field(default_factory=Deployment)
+    monitoring: Monitoring = field(default_factory=Monitoring)
+    timetable: Timetable | None = None
 
     def tolerance_of(self, metric: str) -> Decimal:
         """Return how much a metric, by its full name, may fall (or rise) since the last release."""
@@ -47,7 +57,7 @@ class Policy:
         return self.tolerances.get(metric, self.tolerances.get(stem, self.tolerance))
 
     def canonical(self) -> dict[str, JSON]:
-        """Return what the gate decides by as JSON, every default spelled out; decimals as numbers."""
+        """Return what the gate decides by, as JSON with every default spelled out."""
         return {
             "first_release": self.first_release,
             "model_families": {"allow": sorted(self.families)},
@@ -67,7 +77,11 @@ class Policy:
 
 
 def policy_from(value: Mapping[str, Any]) -> Policy:
-    """Read a policy from what the policy's schema has accepted."""
+    """Read a policy from what the policy's schema has accepted.
+
+    Raises:
+        InputError: the monitor's sampling table falls where it must rise.
+    """
     slices = value.get("slices", {})
     slide, unchanged = value.get("slide"), value.get("unchanged", {})
     return Policy(
@@ -81,6 +95,8 @@ def policy_from(value: Mapping[str, Any]) -> Policy:
         unchanged_cases=unchanged.get("min_cases", DEFAULT_UNCHANGED_CASES),
         unchanged_share=exact(unchanged.get("min_share", DEFAULT_UNCHANGED_SHARE)),
         deployment=deployment_from(value.get("release", {}), value.get("rollback", {})),
+        monitoring=monitoring_from(value.get("monitor", {})),
+        timetable=timetable_from(value["schedule"]) if "schedule" in value else None,
     )
 
 

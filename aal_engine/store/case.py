@@ -12,7 +12,7 @@ from aal_engine.store.output import case_shown
 from aal_engine.store.predicate import predicate
 from aal_engine.store.schema import conforms
 from aal_engine.store.text_file import FaultList
-from aal_engine.store.yaml_text import Steps, line_of
+from aal_engine.store.yaml_text import line_of
 
 Parsed = TypeVar("Parsed", Point, Claim)
 
@@ -69,7 +69,6 @@ class Points:
         faults: FaultList,
         line: int | None = None,
         case: str | None = None,
-        path: Steps = (),
         *,
         fits: bool = True,
     ) -> None:
@@ -78,7 +77,6 @@ class Points:
         self._faults = faults
         self._line = line
         self._case = case
-        self._path = path
         self._fits = fits
 
     def read(self, key: str, schema: str, parse: Callable[[Any], Parsed]) -> Iterator[Parsed]:
@@ -92,7 +90,7 @@ class Points:
                 yield parse(value)
             except PointError as error:
                 steps = (key, place) if several else (key,)
-                field = ".".join(map(str, (*self._path, key))) + (f"[{place}]" if several else "")
+                field = f"{key}[{place}]" if several else key
                 self._faults.add(
                     error.problem,
                     line=line_of(self._holder, steps) or self._line,

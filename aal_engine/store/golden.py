@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aal_engine.decide.stop_rule import stop_rule_from
 from aal_engine.errors import Fault, InputError, shown
 from aal_engine.measure.golden import CitationStyle, GoldenSet, Pack, Suite
 from aal_engine.measure.metric import DEFAULT_RETRIEVAL_METRICS, Kind
-from aal_engine.measure.point import parse_claim, parse_point
+from aal_engine.measure.point import PointError
 from aal_engine.measure.retrieval.metrics import parse as parse_metric
-from aal_engine.store.case import CaseReader, Points
+from aal_engine.store.case import CaseReader
 from aal_engine.store.json_text import JSONProblem, decode
 from aal_engine.store.schema import conforms
 from aal_engine.store.text_file import FaultList, open_input, read_lines
@@ -128,10 +129,7 @@ def _home(folder: Path) -> Path:
 
 def _pack(value: Mapping[str, Any], faults: FaultList) -> Pack:
     citations = value.get("citations", {})
-    for place, rule in enumerate(value.get("stop_rules", ())):
-        points = Points(rule, faults, path=("stop_rules", place))
-        list(points.read("forbid", "point.json#/$defs/claim", parse_claim))
-        list(points.read("require", "point.json", parse_point))
+    _check_stop_rules(value.get("stop_rules", ()), faults)
     return Pack(
         name=value["name"],
         agent=value["agent"],
@@ -142,6 +140,23 @@ def _pack(value: Mapping[str, Any], faults: FaultList) -> Pack:
         stop_rules=tuple(value.get("stop_rules", ())),
         suites={name: _suite(name, value["suites"], faults) for name in value["suites"]},
     )
+
+
+def _check_stop_rules(rules: Sequence[Mapping[str, Any]], faults: FaultList) -> None:
+    known: dict[str, int] = {}
+    for place, rule in enumerate(rules):
+        earlier = known.setdefault(rule["id"], place)
+        try:
+            stop_rule_from(rule)
+            if earlier != place:
+                raise PointError(f"is the id of stop_rules[{earlier}] too", "id")
+        except PointError as error:
+            field = error.field.split(".")[0]
+            faults.add(
+                error.problem,
+                line=line_of(rules, (place, field)),
+                field=f"stop_rules[{place}].{error.field}",
+            )
 
 
 def _suite(name: str, suites: Mapping[str, Any], faults: FaultList) -> Suite:

@@ -50,4 +50,10 @@ def load_policy(source: Source) -> Policy:
                 field=f"tolerances.{name}",
             )
     faults.settle(way_out="metrics: " + ", ".join(METRICS))
-    return policy_from(value)
+    try:
+        return policy_from(value)
+    except InputError as error:
+        for fault in error.faults:
+            faults.add(fault.problem, line=line_of(value, ("monitor",)), field=fault.field)
+        faults.settle(way_out=error.way_out)
+        raise

@@ -286,11 +286,11 @@ def test_points_nested_without_end_are_told(pack):
         ),
         (
             PACK + f"stop_rules:\n  - {{id: a, forbid: {{regex: '({MARK}'}}}}\n",
-            "pack.yaml:9: stop_rules.0.forbid.regex: is not an RE2 expression",
+            "pack.yaml:9: stop_rules[0].forbid.regex: is not an RE2 expression",
         ),
         (
             PACK + "stop_rules:\n  - {id: a, forbid: x, require: y}\n",
-            "pack.yaml:9: stop_rules[0]: must be a rule with either forbid or require",
+            "pack.yaml:9: stop_rules[0]: must be a rule with one of forbid, require an",
         ),
     ],
 )
