@@ -20,6 +20,7 @@ DOORS = {
     "gate": "Turn an evaluation into one decision, recorded in the ledger.",
     "golden": "Validate, lint, show, import and compare golden sets.",
     "ledger": "Start, verify and read the release ledger.",
+    "monitor": "Watch the outputs of an agent in service, and roll back a version in breach.",
     "registry": "Keep the registry of agents: suites, runs, trust and treasury.",
 }
 

@@ -53,8 +53,8 @@ def stints_of(serving: Serving) -> list[Stint]:
     if live is not None and live.version is not None:
         began = datetime.fromisoformat(live.at).timestamp()
         stints.append(Stint(live.version, live.since, began))
-    if pending is not None and pending.intent.version is not None:
-        stints.append(Stint(pending.intent.version, pending.seq, 0.0))
+    if pending is not None and pending.version is not None:
+        stints.append(Stint(pending.version, pending.seq, 0.0))
     return stints
 
 

@@ -54,7 +54,9 @@ def line(incident: Incident) -> str:
     what = f"{shown(incident.key.agent)} {shown(incident.version)} on {shown(incident.key.pack)}"
     if incident.state != "breach":
         return f"{what}: NOT MEASURED: {shown(incident.check)}: {incident.reason}"
-    seen = "" if incident.value is None else f" {incident.value:.4g}, limit {incident.limit or 0:.4g}"
+    seen = (
+        "" if incident.value is None else f" {incident.value:.4g}, limit {incident.limit or 0:.4g}"
+    )
     return f"{what}: BREACH: {shown(incident.check)}{seen} (n = {incident.n})"
 
 

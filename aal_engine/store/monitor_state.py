@@ -73,7 +73,7 @@ class MonitorState:
         os.close(self._lock)
 
     def commit(self, value: Mapping[str, JSON], keys: Iterable[int]) -> None:
-        """Make a value, and that these ids were counted, what the next process will find.
+        """Make a value, and the ids added to `seen` since the last commit, what a later process finds.
 
         Raises:
             WriteError: it could not be written; the commit before stands.
