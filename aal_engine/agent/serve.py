@@ -1,0 +1,77 @@
+"""`aal serve`: evaluations, releases and the registry over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from aal_engine.agent.terminal import run as run_door
+from aal_engine.agent.terminal import tell
+from aal_engine.errors import InputError, MissingExtra
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+LOOPBACK = "127.0.0.1"
+GRACE = 10
+"""Seconds that requests have to end when the server is stopped."""
+
+HELP = """Serve over HTTP, until Ctrl-C or SIGTERM.
+
+The OpenAPI document is at /openapi.json, /healthz answers when the server does. It listens on this
+machine alone unless --host says otherwise; put a proxy with TLS before it then.
+
+\b
+Example:
+  aal serve --port 8080
+"""
+
+
+@app.command(help=HELP)
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = LOOPBACK,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
+) -> None:
+    """Serve over HTTP."""
+    try:
+        import uvicorn
+
+        from aal_engine.api.app import create_app
+    except ImportError:
+        raise MissingExtra("the server", "serve") from None
+    listen(uvicorn, create_app(), host, port)
+
+
+def listen(uvicorn: Any, served: Any, host: str, port: int) -> None:
+    """Serve an app until it is stopped, and say where.
+
+    Raises:
+        InputError: the address or the port cannot be listened on.
+    """
+    config = uvicorn.Config(
+        served,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,  # paths and queries name agents, and nobody reads them
+        server_header=False,
+        date_header=True,
+        timeout_graceful_shutdown=GRACE,
+    )
+    try:
+        socket = config.bind_socket()
+        socket.listen(config.backlog)
+    except (OSError, SystemExit):
+        raise InputError.at(f"port {port} cannot be listened on", field="--port") from None
+    bound = socket.getsockname()
+    tell(f"listening on http://{bound[0]}:{bound[1]}")
+    uvicorn.Server(config).run(sockets=[socket])
+
+
+def main() -> None:
+    """Run `python -m aal_engine.agent.serve`."""
+    run_door(app, "python -m aal_engine.agent.serve")
+
+
+if __name__ == "__main__":
+    main()
