@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from fault import attacks
 
 from aal_engine.decide.decision import CHECKS
 from aal_engine.errors import EXIT_CODES
@@ -45,6 +46,11 @@ def test_the_table_of_metrics():
         (stem, {"none": "–"}.get(metric.direction, metric.direction), metric.says)
         for stem, metric in METRICS.items()
     ]
+
+
+def test_the_table_of_attacks():
+    told = [[cell.strip() for cell in row.strip("|").split("|")] for row in attacks.table()]
+    assert table("attack") == told[2:]
 
 
 def test_ci_calls_the_readmes_test_command():

@@ -251,64 +251,14 @@ class TestNewOrigin:
         }
 
 
-class TestAttacks:
-    """What a bare chain, the ledger's own checkpoint and an auditor's pin each say."""
-
-    @pytest.fixture
-    def signed(self, auditor):
-        for n in range(4):
-            auditor.append(n)
-        auditor.sign()
-        shutil.copy(auditor.ledger / "checkpoint", auditor.folder / "pin")
-        return auditor
-
-    def _verdicts(self, auditor):
-        pin = ["--checkpoint", auditor.folder / "pin"]
-        own = auditor.act("verify")[0], auditor.verify()[0], auditor.verify(*pin)[0]
-        (auditor.ledger / "checkpoint").unlink()
-        shutil.rmtree(auditor.ledger / "checkpoints")
-        return auditor.act("verify")[0], *own[1:], auditor.act("verify", *pin)[0]
-
-    def _log(self, auditor):
-        return auditor.ledger / "log/00000000.jsonl"
-
-    def test_nothing_wrong(self, signed):
-        assert self._verdicts(signed) == (0, 0, 0, 0)
-
-    def test_a_cut_tail(self, signed):
-        lines = self._log(signed).read_bytes().splitlines(keepends=True)
-        self._log(signed).write_bytes(b"".join(lines[:3]))
-        assert self._verdicts(signed) == (0, 3, 3, 3)
-
-    def test_a_ledger_written_anew(self, signed):
-        shutil.rmtree(signed.ledger / "log")
-        (signed.ledger / "checkpoint").rename(signed.folder / "old")
-        Ledger.init(signed.ledger, ORIGIN, NOON)
-        for n in range(10, 14):
-            signed.append(n)
-        (signed.folder / "old").rename(signed.ledger / "checkpoint")
-        assert self._verdicts(signed) == (0, 3, 3, 3)
-
-    def test_a_ledger_written_anew_by_who_holds_the_key(self, signed):
-        shutil.rmtree(signed.ledger)
-        Ledger.init(signed.ledger, ORIGIN, NOON)
-        for n in range(10, 14):
-            signed.append(n)
-        signed.sign()
-        assert self._verdicts(signed) == (0, 0, 3, 3)
-
-    def test_an_edited_entry(self, signed):
-        raw = self._log(signed).read_bytes()
-        self._log(signed).write_bytes(raw.replace(b'"n":40', b'"n":41', 1))
-        assert self._verdicts(signed) == (3, 3, 3, 3)
-
-    def test_a_checkpoint_of_which_a_byte_changed(self, signed):
-        raw = bytearray((signed.ledger / "checkpoint").read_bytes())
-        raw[len(ORIGIN) + 5] ^= 1
-        (signed.ledger / "checkpoint").write_bytes(raw)
-        assert self._verdicts(signed)[0] == 0
-        (signed.ledger / "checkpoint").write_bytes(raw)
-        assert signed.act("verify")[0] == 3
+def test_a_checkpoint_of_which_a_byte_changed(auditor):
+    auditor.append(1)
+    auditor.sign()
+    raw = bytearray((auditor.ledger / "checkpoint").read_bytes())
+    raw[len(ORIGIN) + 5] ^= 1
+    (auditor.ledger / "checkpoint").write_bytes(raw)
+    assert auditor.act("verify")[0] == 3
+    assert auditor.verify()[0] == 3
 
 
 class TestState:
