@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Double,
+    bindparam,
     case,
     cast,
     delete,
@@ -53,10 +55,7 @@ def add(connection: Connection, suite_id: int, agent_id: int, did: str, more: Su
         suite_id=suite_id,
         agent_id=agent_id,
         did=did,
-        n=more.n,
-        sum=more.sum,
-        mean=more.sum / (more.n * UNIT),
-        last_at=more.last_at,
+        **_columns(more),
     )
     n = aggregates.c.n + statement.excluded.n
     total = aggregates.c.sum + statement.excluded.sum
@@ -167,28 +166,39 @@ def lock(connection: Connection) -> None:
 
 def mend(connection: Connection, wrong: list[Difference]) -> None:
     """Make aggregates what the rows say."""
-    names = _names(connection, {each.agent_id for each in wrong})
-    for each in wrong:
-        here = aggregates.c.suite_id == each.suite_id, aggregates.c.agent_id == each.agent_id
-        if each.counted is None:
-            connection.execute(delete(aggregates).where(*here))
-        elif each.kept is None:
-            did = names[each.agent_id]
-            add(connection, each.suite_id, each.agent_id, did, each.counted)
-        else:
-            values = {
-                "n": each.counted.n,
-                "sum": each.counted.sum,
-                "mean": each.counted.sum / (each.counted.n * UNIT),
-                "last_at": each.counted.last_at,
+    here = (
+        aggregates.c.suite_id == bindparam("in_suite"),
+        aggregates.c.agent_id == bindparam("of_agent"),
+    )
+    gone = [_key(each) for each in wrong if each.counted is None]
+    changed = [_key(each) | _columns(each.counted) for each in wrong if each.kept and each.counted]
+    if gone:
+        connection.execute(delete(aggregates).where(*here), gone)
+    if changed:
+        values: dict[str, BindParameter[Any]] = {name: bindparam(name) for name in ("n", "sum", "mean", "last_at")}
+        connection.execute(update(aggregates).where(*here).values(values), changed)
+    if any(each.kept is None for each in wrong):
+        names = {row.id: row.did for row in connection.execute(select(agents.c.id, agents.c.did))}
+        rows = [
+            {
+                "suite_id": each.suite_id,
+                "agent_id": each.agent_id,
+                "did": names[each.agent_id],
+                **_columns(each.counted),
             }
-            connection.execute(update(aggregates).where(*here).values(values))
+            for each in wrong
+            if each.kept is None and each.counted
+        ]
+        connection.execute(aggregates.insert(), rows)
 
 
-def _names(connection: Connection, numbers: set[int]) -> Mapping[int, str]:
-    if not numbers:
-        return {}
-    return {row.id: row.did for row in connection.execute(select(agents.c.id, agents.c.did))}
+def _key(each: Difference) -> dict[str, float]:
+    return {"in_suite": each.suite_id, "of_agent": each.agent_id}
+
+
+def _columns(counted: Sum) -> dict[str, float]:
+    mean = counted.sum / (counted.n * UNIT)
+    return {"n": counted.n, "sum": counted.sum, "mean": mean, "last_at": counted.last_at}
 
 
 def note_pruned(connection: Connection, pruned: Iterable[tuple[int, int, int, int]]) -> None:
