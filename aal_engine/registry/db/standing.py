@@ -175,7 +175,9 @@ def mend(connection: Connection, wrong: list[Difference]) -> None:
     if gone:
         connection.execute(delete(aggregates).where(*here), gone)
     if changed:
-        values: dict[str, BindParameter[Any]] = {name: bindparam(name) for name in ("n", "sum", "mean", "last_at")}
+        values: dict[str, BindParameter[Any]] = {
+            name: bindparam(name) for name in ("n", "sum", "mean", "last_at")
+        }
         connection.execute(update(aggregates).where(*here).values(values), changed)
     if any(each.kept is None for each in wrong):
         names = {row.id: row.did for row in connection.execute(select(agents.c.id, agents.c.did))}
