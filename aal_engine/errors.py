@@ -5,7 +5,6 @@ AalError                      2  400
   InputError                  2  422   a file or a call cannot be used; carries every fault found
   WriteError                  2  507   a file could not be written; nothing half-written is left
   MissingExtra                2  501   this needs an extra that is not installed
-  Unauthorized                2  401   the caller did not show the credential that this needs
   NotFound                    2  404   nothing has this name
   Conflict                    2  409   the state forbids what was asked
     StaleClaim                2  409   another runner leads or holds this by now
@@ -153,12 +152,6 @@ class MissingExtra(AalError):
             way_out=f"pip install 'aal-engine[{extra}]'",
         )
         self.extra = extra
-
-
-class Unauthorized(AalError):
-    """The caller did not show the credential that this needs."""
-
-    http_status = 401
 
 
 class NotFound(AalError):

@@ -26,7 +26,7 @@ AGENTS, SUITES = 10_000, 5
 NOW = datetime(2026, 7, 16, tzinfo=UTC)
 SERIES = {
     "sqlite": "WITH RECURSIVE s(i) AS (SELECT {a} UNION ALL SELECT i + 1 FROM s WHERE i < {b})",
-    "postgresql": "WITH s(i) AS (SELECT generate_series({a}, {b}))",
+    "postgresql": "WITH s(i) AS (SELECT generate_series({a}::bigint, {b}))",
 }
 # Of uneven luck, so that means, volumes and ties are all there: an agent's chance is its number's.
 ROWS = f"""
