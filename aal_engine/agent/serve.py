@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aal_engine.agent.terminal import run as run_door
 from aal_engine.agent.terminal import tell
+from aal_engine.api import settings
 from aal_engine.errors import InputError, MissingExtra
+from aal_engine.service.results import Results
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -17,6 +20,9 @@ GRACE = 10
 """Seconds that requests have to end when the server is stopped."""
 
 HELP = """Serve over HTTP, until Ctrl-C or SIGTERM.
+
+The eval records and decisions of the ledger are at /api/v1/evals and /api/v1/releases. Where the
+environment variable AAL_READ_TOKEN is set, they are for who sends it as a bearer credential.
 
 The OpenAPI document is at /openapi.json, /healthz answers when the server does. It listens on this
 machine alone unless --host says otherwise; put a proxy with TLS before it then.
@@ -31,15 +37,18 @@ Example:
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = LOOPBACK,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
+    ledger: Annotated[Path, typer.Option(help="Folder of the release ledger.")] = Path("ledger"),
 ) -> None:
     """Serve over HTTP."""
     try:
         import uvicorn
 
         from aal_engine.api.app import create_app
+        from aal_engine.api.evals import results_wing
     except ImportError:
         raise MissingExtra("the server", "serve") from None
-    listen(uvicorn, create_app(), host, port)
+    token = settings.read_token()
+    listen(uvicorn, create_app([results_wing(Results(ledger), token)]), host, port)
 
 
 def listen(uvicorn: Any, served: Any, host: str, port: int) -> None:

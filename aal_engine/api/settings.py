@@ -10,7 +10,7 @@ from aal_engine.errors import InputError, shown
 ON = ("1", "true", "yes", "on")
 OFF = ("", "0", "false", "no", "off")
 MIN_TOKEN = 16
-"""Characters that the admin's credential has at least."""
+"""Characters that a credential has at least."""
 
 
 def no_colour() -> bool:
@@ -27,6 +27,15 @@ def job_summary() -> Path | None:
 def secret(name: str) -> str | None:
     """Return the secret in the environment variable that a policy names, None where it is unset."""
     return os.environ.get(name) or None
+
+
+def read_token() -> str | None:
+    """Return the credential that reading over HTTP asks for, None where anybody may read.
+
+    Raises:
+        InputError: it is too short to be a secret.
+    """
+    return _token("AAL_READ_TOKEN")
 
 
 def evals_enabled() -> bool:
@@ -54,9 +63,13 @@ def evals_admin_token() -> str | None:
     Raises:
         InputError: it is too short to be a secret.
     """
-    token = os.environ.get("EVALS_ADMIN_TOKEN") or None
+    return _token("EVALS_ADMIN_TOKEN")
+
+
+def _token(name: str) -> str | None:
+    token = os.environ.get(name) or None
     if token is not None and len(token) < MIN_TOKEN:
-        raise InputError.at(f"shorter than {MIN_TOKEN} characters", field="EVALS_ADMIN_TOKEN")
+        raise InputError.at(f"shorter than {MIN_TOKEN} characters", field=name)
     return token
 
 
