@@ -22,6 +22,7 @@ DOORS = {
     "ledger": "Start, verify and read the release ledger.",
     "monitor": "Watch the outputs of an agent in service, and roll back a version in breach.",
     "registry": "Keep the registry of agents: suites, runs, trust and treasury.",
+    "release": "Put versions into service, roll them back, and say which one serves.",
     "serve": "Serve evaluations, releases and the registry over HTTP.",
 }
 

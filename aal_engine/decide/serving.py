@@ -264,15 +264,20 @@ class Serving:
         self.untold[seq] = Notice(seq, kind, word, at, self.key, version, was, incident, check, why)
 
 
-def fallback(serving: Serving, families: Collection[str]) -> str | None:
+def fallback(
+    serving: Serving, families: Collection[str], *, leaving: str | None = None
+) -> str | None:
     """Return the version to roll back to, None if there is none.
 
     It is the one that served last of those that passed for each of these model families and are
-    not quarantined. A version in breach is quarantined, so it is never its own way out.
+    not quarantined. A version in breach is quarantined, so it is never its own way out; `leaving`
+    is another one that is not to be taken.
     """
     for version in serving.served():
         passed = serving.passed.get(version)
-        if version not in serving.quarantined and passed and passed.families >= set(families):
+        if version in serving.quarantined or version == leaving or passed is None:
+            continue
+        if passed.families >= set(families):
             return version
     return None
 

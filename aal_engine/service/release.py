@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from aal_engine.canonical import JSON
+from aal_engine.canonical import JSON, digest
 from aal_engine.decide.act import (
     Clear,
     Done,
@@ -30,17 +31,20 @@ from aal_engine.decide.act import (
     Rollback,
     Step,
     body_of,
+    step_from,
 )
-from aal_engine.decide.entry import Kind
+from aal_engine.decide.entry import Kind, stamp
 from aal_engine.decide.incident import Incident
 from aal_engine.decide.policy import Policy
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.serving import Cause, Pending, Serving, fallback, halt_due
+from aal_engine.decide.succession import refusals
 from aal_engine.errors import ActFailed, Conflict, shown
 from aal_engine.service.book import Book
 from aal_engine.store.actuator import Actuator, Clock, Secrets, actuator_of, carry_out
 from aal_engine.store.notifier import Notifier, notifiers_of
 from aal_engine.store.order import Order
+from aal_engine.store.policy import load_policy
 from aal_engine.store.turn import turn
 
 Ended: TypeAlias = Literal[
@@ -53,6 +57,7 @@ Ended: TypeAlias = Literal[
     "late",
     "cleared",
     "nothing",
+    "planned",
 ]
 GONE = "its artefact is gone"
 ENDS: dict[Ended, str] = {
@@ -65,7 +70,11 @@ ENDS: dict[Ended, str] = {
     "late": "the version of the incident does not serve any more, or serves anew",
     "cleared": "a person has cleared the version since",
     "nothing": "there was nothing to do",
+    "planned": "a dry run: nothing was done or recorded",
 }
+
+
+NEED_A_PERSON = frozenset[Ended]({"stopped", "held", "failed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +92,15 @@ class Desk:
     wait: float = 60.0
 
 
-def open_desk(ledger: Path, policy: Policy, secrets: Secrets, clock: Clock) -> Desk:
+def open_desk(ledger: Path, policy: Policy | Path, secrets: Secrets, clock: Clock) -> Desk:
     """Open a desk on a ledger; relative paths of the policy start where its folder stands.
 
     Raises:
         LedgerError: there is no ledger, or it cannot be opened.
-        InputError: a secret that the policy names is not in the environment.
+        InputError: the policy cannot be used, or a secret that it names is not in the environment.
     """
+    if isinstance(policy, Path):
+        policy = load_policy(policy)
     asked = policy.deployment
     return Desk(
         Book(ledger),
@@ -206,24 +217,24 @@ def promotion_of(desk: Desk, version: str) -> Callable[[Serving], dict[str, JSON
     return made
 
 
-def quarantine(desk: Desk, key: AgentKey, version: str, reason: str) -> int:
+def quarantine(book: Book, key: AgentKey, version: str, reason: str, now: datetime) -> int:
     """Keep a version from being served until it is cleared; return the entry that says so.
 
     Raises:
         Conflict: it is quarantined already.
         LedgerError: the ledger is broken, or refused the entry.
     """
-    return _stated(desk, "quarantine", Quarantine(key, version, reason))
+    return _stated(book, "quarantine", Quarantine(key, version, reason), now)
 
 
-def clear(desk: Desk, key: AgentKey, version: str | None, reason: str) -> int:
+def clear(book: Book, key: AgentKey, version: str | None, reason: str, now: datetime) -> int:
     """Lift the quarantine of a version, or the agent's halt where it is None.
 
     Raises:
         Conflict: there is nothing to lift.
         LedgerError: the ledger is broken, or refused the entry.
     """
-    return _stated(desk, "clear", Clear(key, version, reason))
+    return _stated(book, "clear", Clear(key, version, reason), now)
 
 
 def resume(desk: Desk) -> list[Outcome]:
@@ -239,6 +250,48 @@ def resume(desk: Desk) -> list[Outcome]:
             with _turn(desk, key):
                 outcomes.append(_settled(desk, key))
     return [each for each in outcomes if each.ended != "nothing"]
+
+
+def by_hand(serving: Serving, reason: str, now: datetime) -> Incident:
+    """Return the incident by which a person has the version that serves rolled back.
+
+    Raises:
+        Conflict: nothing serves.
+    """
+    if serving.live is None or serving.version is None:
+        raise Conflict("no version of this agent and pack serves by the ledger")
+    return Incident(
+        key=serving.key,
+        version=serving.version,
+        since=serving.live.since,
+        check="by_hand",
+        evidence=digest([serving.live.since, stamp(now), reason]),
+        state="breach",
+        value=None,
+        limit=None,
+        n=0,
+        rate=0.0,
+        observed_at=stamp(now),
+        source="person",
+        reason=reason,
+    )
+
+
+def planned(desk: Desk, key: AgentKey, version: str | None) -> Outcome:
+    """Say what `promote` of a version, or a rollback where it is None, would begin now.
+
+    Raises:
+        Conflict: it would be refused.
+    """
+    serving = desk.book.serving(key)
+    if version is None:
+        was = by_hand(serving, "planned", desk.clock()).version
+        target = fallback(serving, desk.policy.families, leaving=was)
+        return Outcome("planned", key, None if serving.halt else target, was)
+    made = promotion_of(desk, version)(serving)
+    for why in refusals(serving, "release", step_from("release", made)):
+        raise Conflict(why)
+    return Outcome("planned", key, version, serving.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +350,8 @@ def _turn(desk: Desk, key: AgentKey) -> Iterator[None]:
         yield
 
 
-def _stated(desk: Desk, kind: Kind, step: Step) -> int:
-    entry = desk.book.append(kind, step.key, lambda _: body_of(kind, step), desk.clock())
+def _stated(book: Book, kind: Kind, step: Step, now: datetime) -> int:
+    entry = book.append(kind, step.key, lambda _: body_of(kind, step), now)
     assert entry is not None
     return entry.seq
 
@@ -357,7 +410,7 @@ def _halt(desk: Desk, serving: Serving, incident: str, why: HaltWhy) -> int | No
     assert serving.version is not None
     then = desk.policy.deployment.on_halt
     step = Halt(serving.key, serving.version, incident, why, then)
-    return _stated(desk, "rollback", step)
+    return _stated(desk.book, "rollback", step, desk.clock())
 
 
 def _intended(desk: Desk, serving: Serving, cause: Cause) -> int | None:
@@ -376,7 +429,7 @@ def _intended(desk: Desk, serving: Serving, cause: Cause) -> int | None:
         desk.policy.families,
         desk.policy.deployment.digest(),
     )
-    return _stated(desk, "rollback", step)
+    return _stated(desk.book, "rollback", step, desk.clock())
 
 
 def _carried_out(desk: Desk, key: AgentKey, pending: Pending, *, again: bool) -> Outcome:
@@ -385,14 +438,14 @@ def _carried_out(desk: Desk, key: AgentKey, pending: Pending, *, again: bool) ->
     done = carry_out(desk.actuator, order, desk.policy.deployment.settle, again=again)
     act = Outcome("failed", key, pending.version, pending.was, pending.seq, done.failed)
     if done.failed is None:
-        _stated(desk, pending.kind, Done(key, pending.seq, pending.version))
+        _stated(desk.book, pending.kind, Done(key, pending.seq, pending.version), desk.clock())
         return replace(act, ended=_ended(pending))
     if done.failed == "gone" and pending.incident is not None and pending.version is not None:
         gone = Quarantine(key, pending.version, GONE, pending.incident)
-        _stated(desk, "quarantine", gone)
+        _stated(desk.book, "quarantine", gone, desk.clock())
     elif pending.failure is None:
         failed = Failed(key, pending.seq, pending.version, done.failed, done.found)
-        _stated(desk, pending.kind, failed)
+        _stated(desk.book, pending.kind, failed, desk.clock())
     return act
 
 

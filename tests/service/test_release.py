@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from deployed import shop
+from deployed import NOON, shop
 from specimen import KEY
 
 from aal_engine.errors import Conflict
@@ -184,7 +184,7 @@ class TestRollback:
 
     def test_a_quarantined_version_is_no_target(self, made):
         s = made("1.0.0", "1.1.0", "1.2.0")
-        quarantine(s.desk, KEY, "1.1.0", "its index is gone")
+        quarantine(s.desk.book, KEY, "1.1.0", "its index is gone", NOON)
         assert rollback(s.desk, s.incident()).version == "1.0.0"
 
 
@@ -297,7 +297,7 @@ class TestHalt:
         for n in range(10):
             rollback(s.desk, s.incident(evidence=f"{n:064x}"))
             for version in list(s.serving.quarantined):
-                clear(s.desk, KEY, version, "looks well")
+                clear(s.desk.book, KEY, version, "looks well", NOON)
             try:
                 promote(s.desk, KEY, "1.1.0")
             except Conflict:
@@ -308,7 +308,7 @@ class TestHalt:
         s = made("1.0.0", "1.1.0", "1.2.0", gate=("1.3.0", "1.4.0"))
         rollback(s.desk, s.incident())
         rollback(s.desk, s.incident())
-        clear(s.desk, KEY, None, "the index was rebuilt")
+        clear(s.desk.book, KEY, None, "the index was rebuilt", NOON)
         s.serve("1.3.0")
         assert rollback(s.desk, s.incident()).version == "1.0.0"
         assert s.serving.halt is None
@@ -320,14 +320,14 @@ class TestQuarantine:
         rollback(s.desk, s.incident())
         with pytest.raises(Conflict, match="quarantined"):
             promote(s.desk, KEY, "1.1.0")
-        clear(s.desk, KEY, "1.1.0", "the index was at fault")
+        clear(s.desk.book, KEY, "1.1.0", "the index was at fault", NOON)
         assert promote(s.desk, KEY, "1.1.0").ended == "promoted"
         assert s.entries("clear", None)[0]["reason"] == "the index was at fault"
 
     def test_cleared_it_can_be_in_breach_anew(self, made):
         s = made("1.0.0", "1.1.0")
         rollback(s.desk, s.incident())
-        clear(s.desk, KEY, "1.1.0", "the index was at fault")
+        clear(s.desk.book, KEY, "1.1.0", "the index was at fault", NOON)
         s.serve("1.1.0")
         s.clock.now += timedelta(days=2)
         assert rollback(s.desk, s.incident()).ended == "rolled_back"
@@ -336,17 +336,17 @@ class TestQuarantine:
         s = made("1.0.0")
         incident = s.incident()
         rollback(s.desk, incident)
-        clear(s.desk, KEY, None, "a false alarm")
-        clear(s.desk, KEY, "1.0.0", "a false alarm")
+        clear(s.desk.book, KEY, None, "a false alarm", NOON)
+        clear(s.desk.book, KEY, "1.0.0", "a false alarm", NOON)
         assert resume(s.desk) == []
         assert rollback(s.desk, incident).ended == "cleared"
 
     def test_there_must_be_something_to_clear(self, made):
         s = made("1.0.0")
         with pytest.raises(Conflict, match="is not quarantined"):
-            clear(s.desk, KEY, "1.0.0", "why not")
+            clear(s.desk.book, KEY, "1.0.0", "why not", NOON)
         with pytest.raises(Conflict, match="is not halted"):
-            clear(s.desk, KEY, None, "why not")
+            clear(s.desk.book, KEY, None, "why not", NOON)
 
 
 class TestNotices:
