@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.act import HALTS, WHYS
@@ -64,7 +65,7 @@ def readings_told(outcomes: Sequence[Outcome], readings: Sequence[Reading]) -> d
 def history(serving: Serving) -> Iterator[dict[str, JSON]]:
     """Yield a row for each stint, oldest first."""
     ends = [stint.at for stint in serving.stints[1:]]
-    for stint, until in zip(serving.stints, [*ends, None], strict=True):
+    for stint, until in zip_longest(serving.stints, ends):
         yield {
             "since": stint.since,
             **_names(serving.key),

@@ -236,7 +236,8 @@ def step_from(kind: str, body: Mapping[str, Any]) -> Step:
         ValueError: the body is not one.
     """
     rest = dict(body)
-    made = _STEPS.get((kind, rest.pop("step", None)))
+    name = field.text(rest.pop("step")) if "step" in rest else None
+    made = _STEPS.get((kind, name))
     if made is None or rest.pop("schema", None) != SCHEMAS[kind]:
         raise ValueError
     key = AgentKey(field.text(rest.pop("agent", None)), field.text(rest.pop("pack", None)))

@@ -62,8 +62,6 @@ def _rollback(serving: Serving, step: Rollback, _: str) -> Iterator[str]:
         yield "there is no breach that it answers"
     elif (incident.version, incident.since) != (step.was, step.since):
         yield "the breach that it answers is of another version or stint"
-    if step.incident in serving.answered:
-        yield "the incident was answered already"
     if serving.since(step.was) != step.since:
         yield f"version {shown(step.was)} does not serve, or serves in another stint"
     if step.version is None:

@@ -182,7 +182,7 @@ def promote(desk: Desk, key: AgentKey, version: str, *, instead_of: str | None =
         LedgerError: the ledger is broken, or refused an entry.
     """
     with _turn(desk, key):
-        _settled(desk, key, promotions=False)
+        _settled(desk, key, begin=False)
         serving = desk.book.serving(key)
         if instead_of is not None and serving.version != instead_of:
             raise Conflict(f"version {shown(serving.version)} serves, not {shown(instead_of)}")
@@ -365,10 +365,11 @@ def _due(desk: Desk, serving: Serving) -> bool:
     )
 
 
-def _settled(desk: Desk, key: AgentKey, *, promotions: bool = True) -> Outcome:
+def _settled(desk: Desk, key: AgentKey, *, begin: bool = True) -> Outcome:
     """Do what is due for an agent, one entry after the other, until nothing is.
 
-    The caller holds the agent's turn. Each round starts from what the ledger says, so that it does
+    Without `begin` only a rollback under way is finished: a person who promotes another version
+    answers a breach as well. The caller holds the agent's turn. Each round starts from what the ledger says, so that it does
     not matter which process wrote the entry before.
     """
     outcome = Outcome("nothing", key)
@@ -378,12 +379,12 @@ def _settled(desk: Desk, key: AgentKey, *, promotions: bool = True) -> Outcome:
         pending, cause = serving.pending, serving.unanswered()
         if _halted_now(desk, serving):
             continue
-        if pending is not None and _first(serving, pending, cause, promotions=promotions):
+        if pending is not None and _first(serving, pending, cause, begin=begin):
             outcome = _carried_out(desk, key, pending, again=pending.seq != fresh)
             gone = pending.version in desk.book.serving(key).quarantined
             if outcome.ended == "failed" and not gone:
                 return outcome
-        elif cause is None:
+        elif cause is None or not begin:
             return outcome
         elif serving.halt is not None and serving.halt.then == "hold":
             return Outcome("held", key, serving.version, cause.version, why=serving.halt.why)
@@ -391,11 +392,11 @@ def _settled(desk: Desk, key: AgentKey, *, promotions: bool = True) -> Outcome:
             fresh = _intended(desk, serving, cause) or fresh
 
 
-def _first(serving: Serving, pending: Pending, cause: Cause | None, *, promotions: bool) -> bool:
+def _first(serving: Serving, pending: Pending, cause: Cause | None, *, begin: bool) -> bool:
     """Say whether an act under way is finished before anything else is begun."""
     if pending.kind == "rollback":
         return pending.version not in serving.quarantined
-    return promotions and cause is None
+    return begin and cause is None
 
 
 def _halted_now(desk: Desk, serving: Serving) -> bool:

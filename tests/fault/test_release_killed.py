@@ -1,10 +1,12 @@
-"""The process dies between every two steps of an act; the next one finishes it, once."""
+"""The process dies between every two steps of an act, or its disk is full; the next one finishes it."""
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from specimen import KEY, breach
 from aal_engine.decide.deployment import Deployment, Pointer
 from aal_engine.decide.incident import Incident
 from aal_engine.decide.policy import Policy
-from aal_engine.errors import ActFailed
+from aal_engine.errors import ActFailed, AppendRefused
 from aal_engine.service import release
 from aal_engine.service.book import Book
 from aal_engine.service.ledger import verify
@@ -230,4 +232,23 @@ def test_many_processes_answer_one_incident_once(tmp_path):
     codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     assert codes == [FINISHED] * 6
     assert made.desk().actuator.orders() == ["1.0.0"]
+    settled(made, told, "1.0.0", lost=0)
+
+
+@pytest.mark.parametrize("room", range(0, 2_400, 400))
+def test_on_a_disk_that_is_full_nothing_is_done_without_its_entry(tmp_path, room):
+    made = world(tmp_path / "world", "1.0.0", "1.1.0")
+    told = incident(made.desk(), "1.1.0")
+    limit = (made.folder / "ledger/log/00000000.jsonl").stat().st_size + room
+
+    def act() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        with suppress(AppendRefused):
+            release.rollback(made.desk(), told)
+
+    assert killed_at(1_000, act) == FINISHED
+    acted = made.desk().actuator.orders()
+    assert len(made.entries("rollback", "intent")) >= len(acted)
+    verify(made.folder / "ledger")
+    rolled_back(made, told)
     settled(made, told, "1.0.0", lost=0)

@@ -266,6 +266,14 @@ class TestHalt:
         with pytest.raises(Conflict, match="halted"):
             promote(s.desk, KEY, "1.1.0")
 
+    def test_a_person_who_promotes_another_version_answers_the_breach(self, made):
+        s = made("1.0.0", gate=("1.1.0",))
+        rollback(s.desk, s.incident())
+        clear(s.desk.book, KEY, None, "1.1.0 mends it", NOON)
+        assert promote(s.desk, KEY, "1.1.0").ended == "promoted"
+        assert resume(s.desk) == []
+        assert s.serving.halt is None
+
     def test_a_policy_may_have_the_agent_stopped(self, made):
         s = made("1.0.0", on_halt="stop")
         assert rollback(s.desk, s.incident()).ended == "stopped"
