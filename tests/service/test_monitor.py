@@ -206,7 +206,7 @@ class TestVersions:
         w.send(INVENTED)
         w.monitor.step()
         w.pass_minutes(60)
-        clear(w.shop.desk, KEY, "1.1.0", "the index was repaired")
+        clear(w.shop.desk.book, KEY, "1.1.0", "the index was repaired", NOON)
         promote(w.shop.desk, KEY, "1.1.0")
         w.monitor.step()
         assert w.send(INVENTED, at="2026-05-01T12:30:00Z").late == 1
