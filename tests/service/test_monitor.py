@@ -6,6 +6,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from deployed import NOON
 from specimen import KEY
 from traffic import ALL, output, world
 
