@@ -9,6 +9,7 @@ AalError                      2  400
   Conflict                    2  409   the state forbids what was asked
     StaleClaim                2  409   another runner leads or holds this by now
   RegistryUnavailable         2  503   the registry's database does not answer
+  ExamVoid                    2  503   the examiner's own fault: nothing is recorded of the agent
   RemoteError                 2  502   an index, agent, target or notifier did not answer as it should
     ActFailed                 6  502   an actuator did not do, or does not show, what it was told
   LedgerError                 3  409
@@ -172,6 +173,12 @@ class StaleClaim(Conflict):
 
 class RegistryUnavailable(AalError):
     """The registry's database does not answer, or is busy for too long."""
+
+    http_status = 503
+
+
+class ExamVoid(AalError):
+    """What was measured says nothing of the agent: the fault is the examiner's own."""
 
     http_status = 503
 

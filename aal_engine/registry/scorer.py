@@ -34,13 +34,13 @@ _PATTERN_MEMORY: Final = 8 << 20
 class Observation:
     """What one exchange with an agent came to.
 
-    `text` is the decoded body of an HTTP response, or the text of an A2A reply. `latency_ms` is
-    rounded up to whole milliseconds. Where `error` is set the exchange failed, and nothing that
-    came of it is scored.
+    `text` is the decoded body of an HTTP response, or the text of an A2A reply; None where the body
+    is no text. `latency_ms` is rounded up to whole milliseconds. Where `error` is set the exchange
+    failed, and nothing that came of it is scored.
     """
 
     status: int | None = None
-    text: str = ""
+    text: str | None = ""
     latency_ms: int | None = None
     error: str | None = None
 
@@ -95,18 +95,20 @@ def _status_ok(observation: Observation, expected: str | None) -> Verdict:
 
 
 def _exact(observation: Observation, expected: str | None) -> Verdict:
-    return _verdict(expected is not None and observation.text.strip() == expected.strip())
+    text = observation.text
+    return _verdict(text is not None and expected is not None and text.strip() == expected.strip())
 
 
 def _contains(observation: Observation, expected: str | None) -> Verdict:
-    return _verdict(expected is not None and expected != "" and expected in observation.text)
+    text = observation.text
+    return _verdict(text is not None and expected is not None and "" != expected in text)
 
 
 def _regex(observation: Observation, expected: str | None) -> Verdict:
     pattern = None if expected is None else _compiled(expected)
-    if pattern is None:
+    if pattern is None or observation.text is None:
         return FAIL
-    # RE2 reads UTF-8; half a character (a lone surrogate) has none, and matches nothing.
+    # RE2 reads UTF-8; half a character (a lone surrogate) has none there.
     return _verdict(pattern.search(observation.text.encode(errors="replace")) is not None)
 
 
@@ -128,6 +130,10 @@ SCORERS: Final[Mapping[str, Scorer]] = {
 left out. `contains`: the expected text is in it. `regex`: the expected expression, in RE2 syntax,
 matches somewhere in it. `latency_under_ms`: it arrived at or under so many milliseconds.
 """
+
+
+READS_TEXT: Final = frozenset({"exact", "contains", "regex"})
+"""The scorers that a body which is no text fails, whatever they expect of it."""
 
 
 @lru_cache(maxsize=32)

@@ -156,6 +156,16 @@ def claim(connection: Connection, lease: Lease | None, *, limit: int, ttl_ms: in
     return _read_claims(connection, pairs, lease)
 
 
+def extend(connection: Connection, claims: Sequence[Claim], *, ttl_ms: int) -> None:
+    """Keep claims for `ttl_ms` from now on; those that another holds by now are left alone."""
+    held = [(each.run_id, each.agent.id, each.attempt) for each in claims]
+    for start in range(0, len(held), IN_ONE_QUERY):
+        some = sorted(held[start : start + IN_ONE_QUERY])
+        mine = tuple_(exams.c.run_id, exams.c.agent_id, exams.c.attempt).in_(some)
+        kept = update(exams).where(exams.c.state == "claimed", mine)
+        connection.execute(kept.values(until=clock(connection) + ttl_ms))
+
+
 def _take_back(connection: Connection) -> None:
     """Make exams claimable again whose claim ran out; one that does so every time is void."""
     expired = update(exams).where(exams.c.state == "claimed", exams.c.until <= clock(connection))
