@@ -130,9 +130,6 @@ class _Desk:
     threads: ThreadPoolExecutor
     clock: Callable[[], datetime]
 
-    def now_ms(self) -> int:
-        return millis(self.clock())
-
     async def write(self, act: Callable[[Connection], Value]) -> Value:
         def transaction() -> Value:
             with self.database.write() as connection:
@@ -205,9 +202,9 @@ class _Runner:
             self._lose("another leads")
 
     def _queue(self, connection: Connection, held: Lease) -> None:
-        now_ms = self._desk.now_ms()
-        run.finish(connection, now_ms=now_ms)
-        self.tally.queued += len(run.enqueue_due(connection, held, now_ms=now_ms))
+        now = self._desk.clock()
+        run.finish(connection, now_ms=millis(now))
+        self.tally.queued += len(run.enqueue_due(connection, held, now=now))
 
     async def _run_for_lead(self) -> None:
         until = self._trusted()
@@ -280,7 +277,7 @@ class _Runner:
 
     async def _record(self, claim: Claim, outcomes: list[Outcome]) -> Committed:
         return await self._persist(
-            lambda c: commit.commit_exam(c, claim, outcomes, now_ms=self._desk.now_ms())
+            lambda c: commit.commit_exam(c, claim, outcomes, now_ms=millis(self._desk.clock()))
         )
 
     async def _persist(self, act: Callable[[Connection], Value]) -> Value:
@@ -312,8 +309,8 @@ class _Runner:
         if exams:
             claims = [exam.claim for exam in exams]
             await self._desk.write(lambda c: run.extend(c, claims, ttl_ms=self._ttl_ms))
-            for exam in self._exams.values():
-                if exam in exams and not exam.right.expired():
+            for exam in exams:
+                with suppress(RuntimeError):  # It is over meanwhile.
                     exam.right.reschedule(until)
 
     async def _wind_up(self) -> None:
