@@ -80,7 +80,7 @@ class _Gzip:
 def text(body: bytes, charset: str | None) -> str | None:
     r"""Return a body as text, without a byte order mark; None where it is none.
 
-    >>> text(b"gr\xc3\\xbcn", None), text(b"gr\xfcn", "latin-1"), text(b"gr\xfcn", None)
+    >>> text(b"gr\xc3\xbcn", None), text(b"gr\xfcn", "latin-1"), text(b"gr\xfcn", None)
     ('grün', 'grün', None)
     """
     try:
