@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +18,7 @@ from aal_engine.service.results import Results
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 LOOPBACK = "127.0.0.1"
+LOOPBACKS = ("127.0.0.1", "::1", "localhost")
 GRACE = 10
 """Seconds that requests have to end when the server is stopped."""
 
@@ -27,9 +30,14 @@ environment variable AAL_READ_TOKEN is set, they are for who sends it as a beare
 The OpenAPI document is at /openapi.json, /healthz answers when the server does. It listens on this
 machine alone unless --host says otherwise; put a proxy with TLS before it then.
 
+With --monitor PACK the outputs of that pack's agent can be sent to POST /v1/outputs (one JSON object
+a line) and, as OpenTelemetry traces, to POST /v1/traces. They are watched as `aal monitor` watches a
+log, and GET /v1/outputs shows what stands. Senders need AAL_INTAKE_TOKEN where it is set.
+
 \b
-Example:
+Examples:
   aal serve --port 8080
+  aal serve --monitor golden_sets/support --policy gateway-policy.yaml --ledger ledger
 """
 
 
@@ -38,6 +46,15 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = LOOPBACK,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
     ledger: Annotated[Path, typer.Option(help="Folder of the release ledger.")] = Path("ledger"),
+    monitor: Annotated[
+        Path | None, typer.Option(help="Folder of a pack whose agent's outputs are sent here.")
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="The policy that the monitor goes by.")
+    ] = None,
+    state: Annotated[
+        Path, typer.Option(help="Folder of the monitor's memory; made on first use.")
+    ] = Path("monitor"),
 ) -> None:
     """Serve over HTTP."""
     try:
@@ -47,8 +64,34 @@ def serve(
         from aal_engine.api.evals import results_wing
     except ImportError:
         raise MissingExtra("the server", "serve") from None
-    token = settings.read_token()
-    listen(uvicorn, create_app([results_wing(Results(ledger), token)]), host, port)
+    with ExitStack() as opened:
+        wings = [results_wing(Results(ledger), settings.read_token())]
+        if monitor is not None:
+            if policy is None:
+                raise InputError.at("--monitor goes by a policy", way_out="pass --policy too")
+            wings.append(_monitor_wing(opened, monitor, policy, ledger, state, host))
+        listen(uvicorn, create_app(wings), host, port)
+
+
+def _monitor_wing(
+    opened: ExitStack, pack: Path, policy: Path, ledger: Path, state: Path, host: str
+) -> Any:
+    from aal_engine.api.intake import wing
+    from aal_engine.service.watch import open_monitor
+
+    token = settings.intake_token()
+    if token is None and host not in LOOPBACKS:
+        raise InputError.at(
+            "outputs are taken from other machines only from who has a credential",
+            field="AAL_INTAKE_TOKEN",
+            way_out="set it to a secret that the senders know, or listen on 127.0.0.1",
+        )
+    monitor = open_monitor(pack, policy, ledger=ledger, state=state, secrets=settings.secret, tell=_log)
+    return wing(opened.enter_context(monitor), token)
+
+
+def _log(line: str) -> None:
+    tell(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}")
 
 
 def listen(uvicorn: Any, served: Any, host: str, port: int) -> None:

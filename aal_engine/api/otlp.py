@@ -1,39 +1,37 @@
-"""`POST /v1/traces`: OTLP over HTTP, JSON encoding, for the conventions for generative AI."""
+"""`POST /v1/traces`: OTLP over HTTP in its JSON encoding, for generative AI's conventions."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
 
-from aal_engine.api.body import bounded
+from aal_engine.api.body import Bodies
+from aal_engine.api.route import router as strict
 from aal_engine.service.intake import Intake
 
-MEDIA_TYPES = frozenset({"application/json"})
+PATH: Final = "/v1/traces"
+MEDIA_TYPES: Final = frozenset({"application/json"})
+_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
 
 
-def router(intake: Intake) -> APIRouter:
+def router(intake: Intake, bodies: Bodies, needs: Callable[..., Any] | None) -> APIRouter:
     """Return the route that takes traces."""
-    routes = APIRouter(tags=["monitor"])
+    routes = strict(tag="monitor", needs=needs)
 
-    @routes.post(
-        "/v1/traces",
-        summary="Send OpenTelemetry traces to the online monitor",
-        openapi_extra={
-            "requestBody": {
-                "required": True,
-                "content": {"application/json": {"schema": {"type": "object"}}},
-            }
-        },
-    )
+    @routes.post(PATH, summary="Send traces to the online monitor", openapi_extra=_BODY)
     async def send(request: Request) -> dict[str, Any]:
         """Take an `ExportTraceServiceRequest`; each trace with an answer is one output."""
         if request.headers.get("content-type", "").startswith("application/x-protobuf"):
-            raise HTTPException(
-                415, "send OTLP as JSON: OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/json"
-            )
-        body = await bounded(request, MEDIA_TYPES)
+            raise HTTPException(415, "send OTLP as JSON (OTEL_EXPORTER_OTLP_PROTOCOL=http/json)")
+        body = await bodies.read(request, MEDIA_TYPES)
         await run_in_threadpool(intake.traces, body)
         return {"partialSuccess": {}}
 

@@ -73,6 +73,18 @@ def _token(name: str) -> str | None:
     return token
 
 
+def intake_token() -> str | None:
+    """Return the credential of who may send outputs to the monitor, None where none is asked for.
+
+    Raises:
+        InputError: it is too short to be a secret.
+    """
+    token = os.environ.get("AAL_INTAKE_TOKEN") or None
+    if token is not None and len(token) < MIN_TOKEN:
+        raise InputError.at(f"shorter than {MIN_TOKEN} characters", field="AAL_INTAKE_TOKEN")
+    return token
+
+
 def key(name: str) -> str:
     """Return the key that stands in an environment variable; it is kept nowhere else.
 

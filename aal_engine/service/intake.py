@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from threading import Event, Lock, Thread
-from typing import Final, Self
+from typing import Final
 
 from aal_engine.canonical import JSON
 from aal_engine.errors import AalError
@@ -33,11 +33,16 @@ class Intake:
         self._ended = False
         self._thread = Thread(target=self._run, name="intake", daemon=True)
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Begin to follow the ledger, to raise alarms and to roll back."""
         self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Take in what is held, answer what was found, and end.
+
+        Raises:
+            WriteError: the counts could not be kept.
+        """
         self._ended = True
         self._wake.set()
         self._thread.join()
