@@ -86,7 +86,9 @@ def _monitor_wing(
             field="AAL_INTAKE_TOKEN",
             way_out="set it to a secret that the senders know, or listen on 127.0.0.1",
         )
-    monitor = open_monitor(pack, policy, ledger=ledger, state=state, secrets=settings.secret, tell=_log)
+    monitor = open_monitor(
+        pack, policy, ledger=ledger, state=state, secrets=settings.secret, tell=_log
+    )
     return wing(opened.enter_context(monitor), token)
 
 
