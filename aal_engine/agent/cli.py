@@ -20,6 +20,7 @@ DOORS = {
     "gate": "Turn an evaluation into one decision, recorded in the ledger.",
     "golden": "Validate, lint, show, import and compare golden sets.",
     "ledger": "Start, verify and read the release ledger.",
+    "mcp": "Serve evaluations, releases and the ledger as MCP tools on standard input and output.",
     "monitor": "Watch the outputs of an agent in service, and roll back a version in breach.",
     "registry": "Keep the registry of agents: suites, runs, trust and treasury.",
     "release": "Put versions into service, roll them back, and say which one serves.",

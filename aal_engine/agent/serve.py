@@ -25,7 +25,8 @@ GRACE = 10
 HELP = """Serve over HTTP, until Ctrl-C or SIGTERM.
 
 The eval records and decisions of the ledger are at /api/v1/evals and /api/v1/releases. Where the
-environment variable AAL_READ_TOKEN is set, they are for who sends it as a bearer credential.
+environment variable AAL_READ_TOKEN is set, they are for who sends it as a bearer credential. So are
+the MCP tools, at /mcp. /metrics has figures for Prometheus.
 
 The OpenAPI document is at /openapi.json, /healthz answers when the server does. It listens on this
 machine alone unless --host says otherwise; put a proxy with TLS before it then.
@@ -55,6 +56,10 @@ def serve(
     state: Annotated[
         Path, typer.Option(help="Folder of the monitor's memory; made on first use.")
     ] = Path("monitor"),
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Name under which MCP clients reach this server; repeatable."),
+    ] = None,
 ) -> None:
     """Serve over HTTP."""
     try:
@@ -62,10 +67,13 @@ def serve(
 
         from aal_engine.api.app import create_app
         from aal_engine.api.evals import results_wing
+        from aal_engine.api.mcp import mcp_wing
     except ImportError:
         raise MissingExtra("the server", "serve") from None
     with ExitStack() as opened:
-        wings = [results_wing(Results(ledger), settings.read_token())]
+        token, results = settings.read_token(), Results(ledger)
+        hosts = [*LOOPBACKS, *(allow_host or ())]
+        wings = [results_wing(results, token), mcp_wing(results, token, hosts)]
         if monitor is not None:
             if policy is None:
                 raise InputError.at("--monitor goes by a policy", way_out="pass --policy too")

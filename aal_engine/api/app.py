@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from fastapi import APIRouter, FastAPI
-from starlette.types import ASGIApp
+from fastapi import APIRouter, FastAPI, Response
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.registry import Collector
+from starlette.routing import BaseRoute
 
 import aal_engine
 from aal_engine.api.guard import Guard
@@ -20,13 +23,15 @@ class Wing:
     """What one part of the product brings to the app.
 
     `running` is entered when the app starts and left when it stops. `bodies` has the bytes that a
-    path takes, where it takes more than others. `mounts` are whole apps under a path of their own.
+    path takes, where it takes more than others. `routes` are those of other frameworks, and
+    `collectors` tell /metrics of it.
     """
 
     routers: Sequence[APIRouter] = ()
     running: Callable[[], AbstractAsyncContextManager[object]] | None = None
     bodies: Mapping[str, int] = field(default_factory=dict)
-    mounts: Mapping[str, ASGIApp] = field(default_factory=dict)
+    routes: Sequence[BaseRoute] = ()
+    collectors: Sequence[Collector] = ()
 
 
 def create_app(wings: Sequence[Wing] = ()) -> FastAPI:
@@ -51,23 +56,29 @@ def create_app(wings: Sequence[Wing] = ()) -> FastAPI:
         redirect_slashes=False,
     )
     install(app)
-    app.include_router(_health())
+    app.include_router(_health(wings))
     for wing in wings:
         for routes in wing.routers:
             app.include_router(routes)
-    for wing in wings:
-        for path, mounted in wing.mounts.items():
-            app.mount(path, mounted)
+        app.router.routes.extend(wing.routes)
     bodies = {path: limit for wing in wings for path, limit in wing.bodies.items()}
     app.add_middleware(Guard, bodies=bodies)
     return app
 
 
-def _health() -> APIRouter:
+def _health(wings: Sequence[Wing]) -> APIRouter:
     routes = router(tag="health")
+    metrics = CollectorRegistry(auto_describe=False)
+    for wing in wings:
+        for collector in wing.collectors:
+            metrics.register(collector)
 
     @routes.get("/healthz", summary="Whether the server answers")
     def healthz() -> dict[str, str]:
         return {"status": "ok"}
+
+    @routes.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse)
+    def figures() -> Response:
+        return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)
 
     return routes

@@ -12,15 +12,15 @@ from pydantic import AwareDatetime
 
 import aal_engine
 from aal_engine.api.app import Wing
-from aal_engine.api.cursor import MAX_CURSOR, cursor, key_of
+from aal_engine.api.cursor import MAX_CURSOR
+from aal_engine.api.figures import LedgerFigures
+from aal_engine.api.listing import LIMIT, MAX_LIMIT, eval_page, release_page
 from aal_engine.api.route import bearer, router
 from aal_engine.api.wire import EvalPage, EvalRecord, ReleaseDetail, ReleasePage
 from aal_engine.decide.entry import stamp
 from aal_engine.decide.ledger import Head
 from aal_engine.service.results import Filters, Results
 
-LIMIT = 50
-MAX_LIMIT = 200
 MAX_NAME = 200
 
 Name = Annotated[str | None, Query(min_length=1, max_length=MAX_NAME)]
@@ -39,7 +39,7 @@ EvalId = Annotated[str, Path(pattern="^(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,5})$
 def results_wing(results: Results, token: str | None) -> Wing:
     """Return what reads a ledger over HTTP, for anybody or for who has the token."""
     needs = None if token is None else bearer(token, unset="")
-    return Wing([reads(results, needs=needs)])
+    return Wing([reads(results, needs=needs)], collectors=[LedgerFigures(results)])
 
 
 def reads(results: Results, *, needs: Callable[..., Any] | None = None) -> APIRouter:
@@ -68,12 +68,8 @@ def reads(results: Results, *, needs: Callable[..., Any] | None = None) -> APIRo
             passed=passed,
             since=None if since is None else stamp(since),
         )
-        before = key_of(cursor, _given(asked), 2)
-        key = None if before is None else (before[0], before[1])
         return _unless_same(
-            request,
-            results.head(),
-            lambda: _page(results.evals(asked, before=key, limit=limit + 1), asked, limit),
+            request, results.head(), lambda: eval_page(results, asked, cursor=cursor, limit=limit)
         )
 
     @routes.get("/evals/{id}", summary="One eval record", response_model=EvalRecord)
@@ -101,12 +97,10 @@ def reads(results: Results, *, needs: Callable[..., Any] | None = None) -> APIRo
             verdict=None if verdict == "any" else verdict,
             since=None if since is None else stamp(since),
         )
-        before = key_of(cursor, _given(asked), 1)
-        key = None if before is None else before[0]
         return _unless_same(
             request,
             results.head(),
-            lambda: _page(results.releases(asked, before=key, limit=limit + 1), asked, limit),
+            lambda: release_page(results, asked, cursor=cursor, limit=limit),
         )
 
     @routes.get(
@@ -116,22 +110,6 @@ def reads(results: Results, *, needs: Callable[..., Any] | None = None) -> APIRo
         return _unless_same(request, results.head(), lambda: results.release(id))
 
     return routes
-
-
-def _given(asked: Filters) -> Mapping[str, object]:
-    return {name: getattr(asked, name) for name in Filters.__slots__ if getattr(asked, name)}
-
-
-def _page(
-    found: Sequence[tuple[int | tuple[int, int], Mapping[str, Any]]], asked: Filters, limit: int
-) -> Mapping[str, Any]:
-    """Return a page of at most `limit` items; one more was asked for, to know of a next page."""
-    more = len(found) > limit
-    last = found[limit - 1][0] if more else None
-    return {
-        "items": [row for _, row in found[:limit]],
-        "next_cursor": None if last is None else cursor(last, _given(asked)),
-    }
 
 
 def _unless_same(

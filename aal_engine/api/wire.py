@@ -108,3 +108,14 @@ class ReleaseDetail(Release):
 
     checks: list[Check]
     evals: list[EvalRecord]
+
+
+class LedgerState(Wire):
+    """What a verification of the whole ledger found."""
+
+    holds: Annotated[bool, Field(description="Whether chain, root and meaning hold.")]
+    entries: int
+    origin: str | None
+    root: Annotated[str | None, Field(description="The Merkle root, in base64.")]
+    at: Annotated[str | None, Field(description="The time of the last entry.")]
+    problem: str | None

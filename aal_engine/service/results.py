@@ -6,6 +6,7 @@ the oldest. A ledger that is not there yet has nothing in it.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
@@ -15,8 +16,9 @@ from aal_engine.decide.body import CHECK_COLUMNS
 from aal_engine.decide.ledger import Head
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.serving import Serving
-from aal_engine.errors import NotFound, shown
+from aal_engine.errors import LedgerError, NotFound, shown
 from aal_engine.service.book import Book
+from aal_engine.service.ledger import verify
 from aal_engine.service.ledger_reader import Decided, Evaluated, Filters, LedgerReader
 
 __all__ = ["Filters", "Results", "Row"]
@@ -128,6 +130,28 @@ class Results:
                 for row in part["checks"]["rows"]
             ],
             "evals": [eval_row(each) for each in reversed(records)],
+        }
+
+    def verified(self) -> Row:
+        """Verify the whole ledger, chain and meaning, and return what was found.
+
+        `holds` is false where it is broken or cannot be read, and `problem` says why.
+        """
+        found = dict.fromkeys(("origin", "root", "at", "problem"), None)
+        if self.reader() is None:
+            return {**found, "holds": True, "entries": 0}
+        try:
+            head = verify(self._folder).audit.head
+        except LedgerError as error:
+            return {**found, "holds": False, "entries": 0, "problem": error.message}
+        root = base64.b64encode(head.root).decode()
+        return {
+            **found,
+            "holds": True,
+            "entries": head.size,
+            "origin": head.origin,
+            "root": root,
+            "at": head.at,
         }
 
     def agents(self) -> list[Row]:
