@@ -189,6 +189,8 @@ def _read_square(inside: str, sources: Sources) -> Reading | None:
 def _is_index(text: str, start: int, end: int) -> bool:
     """Return whether a bracket is a place in an array (`a[0] = 1`) or a class in a pattern."""
     after = text[end : end + 1]
+    if after in (".", " ", "\n", "") and text[start - 1 : start] == " ":
+        return False
     if after and after in "+{":
         return "-" in text[start:end]
     return _is_glued(text, start) and _AFTER_INDEX.match(text, end) is not None

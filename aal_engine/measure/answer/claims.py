@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from aal_engine.measure.run import Passage
 from aal_engine.measure.text.language import Language
@@ -26,8 +25,7 @@ LONGEST_KEPT: Final = 8_000
 """Terms of a longer passage, in characters, are not kept for the next output that cites it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
+class Support(NamedTuple):
     """What the passages cited for a claim have of it.
 
     `share` is between 0 and 1; `numbers_absent` are the claim's numbers that no passage has.
@@ -64,8 +62,10 @@ def support(claim: AbstractSet[str], shares: Sequence[AbstractSet[str]]) -> Supp
     Support(share=0.6666666666666666, numbers_absent=('30',))
     """
     found: AbstractSet[str] = shares[0] if len(shares) == 1 else set().union(*shares)
+    if len(found) == len(claim):
+        return Support(1.0, ())
     absent = [term[1:] for term in claim - found if term[0] == "#"]
-    return Support(len(found) / len(claim), tuple(sorted(absent)))
+    return Support(len(found) / len(claim), tuple(sorted(absent)) if absent else ())
 
 
 def precise(claim: AbstractSet[str], shares: Sequence[AbstractSet[str]], together: Support) -> int:

@@ -76,9 +76,10 @@ def count(examination: Examination) -> AnswerCounts:
     """Count what was found."""
     markers = examination.prose.markers
     statements = examination.statements
-    supports = [statement.support for statement in statements if statement.support is not None]
-    cited = sum(statement.sources > 0 for statement in statements)
-    weak = sum(support.weak for support in supports)
+    checked = [statement for statement in statements if statement.support is not None]
+    supports = [statement.support for statement in checked if statement.support is not None]
+    cited = sum([statement.sources > 0 for statement in statements])
+    weak = sum([support.weak for support in supports])
     states = [
         state(hit, examination.prose)
         for forbidden in examination.forbidden
@@ -88,23 +89,23 @@ def count(examination: Examination) -> AnswerCounts:
     return AnswerCounts(
         answered=examination.answered,
         abstained=examination.abstained,
-        citations=sum(marker.names for marker in markers) + len(structured),
-        invented_citations=sum(marker.invented for marker in markers)
-        + sum(not places for places in structured),
-        malformed_citations=sum(marker.malformed for marker in markers),
+        citations=sum([marker.names for marker in markers]) + len(structured),
+        invented_citations=sum([marker.invented for marker in markers])
+        + sum([not places for places in structured]),
+        malformed_citations=sum([marker.malformed for marker in markers]),
         claims=len(statements),
         cited_claims=cited,
         checked_claims=len(supports),
         weak_claims=weak,
-        weak_overlap=sum(support.weak_overlap for support in supports),
-        weak_number=sum(support.weak_number for support in supports),
+        weak_overlap=sum([support.weak_overlap for support in supports]),
+        weak_number=sum([support.weak_number for support in supports]),
         supported_claims=len(supports) - weak,
         supportable_claims=len(statements) - cited + len(supports),
-        citing_pairs=sum(s.sources for s in statements if s.support is not None),
-        supporting_pairs=sum(statement.precise for statement in statements),
+        citing_pairs=sum([statement.sources for statement in checked]),
+        supporting_pairs=sum([statement.precise for statement in checked]),
         points=len(examination.required),
-        points_met=sum(required.met for required in examination.required),
-        forbidden_claims=sum(forbidden.made for forbidden in examination.forbidden),
+        points_met=sum([required.met for required in examination.required]),
+        forbidden_claims=sum([forbidden.made for forbidden in examination.forbidden]),
         forbidden_asserted=states.count("asserted"),
         forbidden_negated=states.count("negated"),
         forbidden_quoted=states.count("quoted"),

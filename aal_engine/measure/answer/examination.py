@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from aal_engine.measure.answer.abstention import declines, is_courtesy
 from aal_engine.measure.answer.claims import Support, passage_terms, precise, shared, support
-from aal_engine.measure.answer.hit import Hit, hits, holds, is_quoted, leaves
-from aal_engine.measure.answer.prose import Prose
+from aal_engine.measure.answer.hit import Hit, hits, holds, is_quoted, leaves, mentions
+from aal_engine.measure.answer.prose import ASKING, LEADING_IN, Prose
 from aal_engine.measure.answer.source import Places, Sources
 from aal_engine.measure.golden import Case, CitationStyle
 from aal_engine.measure.leaf import Leaf
@@ -28,8 +28,7 @@ Role: TypeAlias = Literal[
 """Why a unit of an answer is a claim, or is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One claim of an answer: its unit, the passages it cites, and how many sources it names.
 
     A source is a passage, or a document where ids are cited; what was not retrieved is one too.
@@ -45,11 +44,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """A required point, whether the answer meets it, and the mentions that tell."""
+    """A required point, and whether the answer meets it."""
 
     point: Point
     met: bool
-    hits: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +107,13 @@ def _roles(prose: Prose) -> tuple[tuple[Role, ...], dict[int, set[str]]]:
     roles: list[Role] = []
     terms: dict[int, set[str]] = {}
     for place, (unit, tokens) in enumerate(zip(prose.units, prose.tokens, strict=True)):
+        kind = unit.kind
         role: Role = "claim"
-        if unit.kind != "sentence" and unit.kind != "row":
-            role = unit.kind
-        elif prose.asks(place):
+        if kind != "sentence" and kind != "row":
+            role = kind
+        elif (sign := prose.sign(place)) in ASKING:
             role = "question"
-        elif prose.leads_in(place):
+        elif sign in LEADING_IN:
             role = "lead-in"
         elif declines(tokens, prose.language):
             role = "abstention"
@@ -137,16 +136,21 @@ def _statements(
     """
     passages = output.retrieved or ()
     has_text = any(passage.text is not None for passage in passages)
+    markers = prose.markers
+    beside = () if markers else tuple(structured)
     marker = 0
     for unit, claim in terms.items():
         start, end = prose.units[unit][:2]
-        named: list[Places] = [] if prose.markers else list(structured)
+        named: list[Places] = list(beside)
         invented = named.count(())
-        while marker < len(prose.markers) and prose.markers[marker].start < end:
-            if prose.markers[marker].start >= start:
-                named.append(prose.markers[marker].places)
-                invented += prose.markers[marker].invented
+        while marker < len(markers) and markers[marker].start < end:
+            if markers[marker].start >= start:
+                named.append(markers[marker].places)
+                invented += markers[marker].invented
             marker += 1
+        if not named:
+            yield Statement(unit, (), 0, None, 0)
+            continue
         places = tuple(dict.fromkeys(chain.from_iterable(named)))
         found = _sources(places, passages, prose)
         if not found and not invented:
@@ -177,20 +181,20 @@ def _sources(
 
 
 def required(point: Point, prose: Prose) -> Required:
-    """Return whether an answer meets a point, and by what."""
-    found = {id(leaf): hits(leaf, prose) for leaf in leaves(point)}
+    """Return whether an answer meets a point; it is read no further than it takes to know."""
 
     def meets(leaf: Leaf) -> bool:
-        return any(leaf.negated == "count" or not hit.negated for hit in found[id(leaf)])
+        found = mentions(leaf, prose)
+        return any(leaf.negated == "count" or not hit.negated for hit in found)
 
-    return Required(point, holds(point, meets), tuple(chain.from_iterable(found.values())))
+    return Required(point, holds(point, meets))
 
 
 def forbidden(claim: Claim, prose: Prose) -> Forbidden:
     """Return whether an answer makes a claim under the claim's settings, and by what."""
-    found = {id(leaf): hits(leaf, prose) for leaf in leaves(claim.point)}
-    if not holds(claim.point, lambda leaf: bool(found[id(leaf)])):
+    if not holds(claim.point, lambda leaf: any(True for _ in mentions(leaf, prose))):
         return Forbidden(claim, made=False, hits=())
+    found = {id(leaf): hits(leaf, prose) for leaf in leaves(claim.point)}
 
     def counts(hit: Hit) -> bool:
         if claim.negation == "allow" and hit.negated:

@@ -6,13 +6,14 @@ answer; an explanation holds no text, but with the answer beside it shows all of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aal_engine.measure.answer.citation import Marker
 from aal_engine.measure.answer.claims import Support
 from aal_engine.measure.answer.counts import AnswerCounts, count
 from aal_engine.measure.answer.examination import Examination, Role, examine
-from aal_engine.measure.answer.hit import Hit, State, span, state
+from aal_engine.measure.answer.hit import Hit, State, hits, leaves, span, state
 from aal_engine.measure.golden import Case, CitationStyle
 from aal_engine.measure.run import Output
 from aal_engine.measure.text.markup import Span
@@ -88,7 +89,13 @@ def explain(case: Case, output: Output, citations: CitationStyle, language: str)
         invented_beside=tuple(place for place, named in enumerate(found.structured) if not named),
         sentences=_sentences(found, output),
         points=tuple(
-            PointShown(place, required.met, _mentions(found, required.hits))
+            PointShown(
+                place,
+                required.met,
+                _mentions(
+                    found, [h for leaf in leaves(required.point) for h in hits(leaf, found.prose)]
+                ),
+            )
             for place, required in enumerate(found.required)
         ),
         claims=tuple(
@@ -112,5 +119,5 @@ def _sentences(found: Examination, output: Output) -> tuple[Sentence, ...]:
     return tuple(shown)
 
 
-def _mentions(found: Examination, hits: tuple[Hit, ...]) -> tuple[Mention, ...]:
-    return tuple(Mention(span(hit, found.prose), state(hit, found.prose)) for hit in hits)
+def _mentions(found: Examination, found_hits: Sequence[Hit]) -> tuple[Mention, ...]:
+    return tuple(Mention(span(hit, found.prose), state(hit, found.prose)) for hit in found_hits)

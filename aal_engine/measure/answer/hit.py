@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from operator import itemgetter
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from aal_engine.measure.answer.prose import Prose
 from aal_engine.measure.answer.source import address
@@ -33,22 +32,22 @@ class Hit(NamedTuple):
     link: Span | None = None
 
 
-_DIGIT: Final = re.compile(r"\d|[^\x00-\x7f]")
-"""What a number or date has one of: a digit, or a character that stands for one (`½`)."""
-
 _Place: TypeAlias = tuple[int, int, int]
 """A unit, and a range of its tokens."""
 
 
 def hits(leaf: Leaf, prose: Prose) -> list[Hit]:
     """Return every mention of a leaf in an answer, in order."""
-    found = [
-        Hit(unit, first, last, is_denied(prose.line(unit), first, last, prose.language))
-        for unit, first, last in _places(leaf, prose)
-    ]
+    return sorted(mentions(leaf, prose), key=itemgetter(0, 1, 2))
+
+
+def mentions(leaf: Leaf, prose: Prose) -> Iterator[Hit]:
+    """Yield every mention of a leaf in an answer, in no order, each as soon as it is found."""
+    for unit, first, last in _places(leaf, prose):
+        denied = prose.may_deny(unit) and is_denied(prose.line(unit), first, last, prose.language)
+        yield Hit(unit, first, last, denied)
     if isinstance(leaf, Phrase) and prose.links:
-        found += _linked(leaf, prose)
-    return found if len(found) < 2 else sorted(found, key=lambda hit: hit[:3])
+        yield from _linked(leaf, prose)
 
 
 def _places(leaf: Leaf, prose: Prose) -> Iterable[_Place]:
@@ -134,16 +133,15 @@ def _patterns(leaf: Pattern, prose: Prose) -> Iterator[_Place]:
 
 
 def _amounts(leaf: Number | Date, prose: Prose) -> Iterator[_Place]:
-    for unit, (start, end, *_) in enumerate(prose.units):
-        if _DIGIT.search(prose.plain, start, end):
-            line = prose.line(unit)
-            found = (
-                find_number(leaf, line, prose.language)
-                if isinstance(leaf, Number)
-                else find_date(leaf.value, line, prose.language)
-            )
-            for first, last in found:
-                yield unit, first, last
+    for unit in prose.numbered:
+        line = prose.line(unit)
+        found = (
+            find_number(leaf, line, prose.language)
+            if isinstance(leaf, Number)
+            else find_date(leaf.value, line, prose.language)
+        )
+        for first, last in found:
+            yield unit, first, last
 
 
 def state(hit: Hit, prose: Prose) -> State:

@@ -11,6 +11,7 @@ from typing import Final
 
 from aal_engine.measure.answer.citation import Marker, markers, ordinals
 from aal_engine.measure.answer.source import Sources
+from aal_engine.measure.text.denial import denying
 from aal_engine.measure.text.language import Language
 from aal_engine.measure.text.line import Line
 from aal_engine.measure.text.markup import Span, blanked, read_markup
@@ -21,7 +22,11 @@ from aal_engine.measure.text.shown import reread, shown
 
 ASKING: Final = frozenset("?？؟")
 LEADING_IN: Final = frozenset(":：")
-_REREAD: Final = re.compile("[\u200b\u2060\ufeff]|[-\u2010]\r?\n")
+_REREAD: Final = ("-\n", "-\r\n", "\u200b", "\u2060", "\ufeff", "\u2010\n", "\u2010\r\n")
+"""What makes a text one that can be read in another way; the first two alone are ASCII."""
+
+_DIGIT: Final = re.compile(r"\d|[^\x00-\x7f]")
+"""What a number or date has one of: a digit, or a character that stands for one (`½`)."""
 
 
 def _page(rows: Iterable[Sequence[str]]) -> str:
@@ -57,6 +62,10 @@ class Prose:
             self.markers.sort()
         self.tokens = token_lines([self.plain[unit.start : unit.end] for unit in self.units])
 
+    def may_deny(self, place: int) -> bool:
+        """Return whether a unit has a word of which a denial has one."""
+        return not denying(self.language).isdisjoint(self.tokens[place])
+
     @cached_property
     def page(self) -> str:
         """The tokens of every unit, a line each, every token between spaces."""
@@ -65,7 +74,8 @@ class Prose:
     @cached_property
     def rereadings(self) -> list[tuple[int, Line]]:
         """The units that can be read in another way too, each with that reading."""
-        if _REREAD.search(self.plain) is None:
+        signs = _REREAD[:2] if self.plain.isascii() else _REREAD
+        if not any(map(self.plain.__contains__, signs)):
             return []
         found = [
             (place, text)
@@ -112,10 +122,24 @@ class Prose:
             self._lines[place] = line
         return line
 
+    @cached_property
+    def numbered(self) -> list[int]:
+        """The units that may hold a number or a date."""
+        found = []
+        digit = _DIGIT.search(self.plain)
+        for place, unit in enumerate(self.units):
+            if digit is not None and digit.start() < unit.start:
+                digit = _DIGIT.search(self.plain, unit.start)
+            if digit is None:
+                break
+            if digit.start() < unit.end:
+                found.append(place)
+        return found
+
+    def sign(self, place: int) -> str:
+        """Return what a unit ends with: `ASKING` makes a question of it, `LEADING_IN` a lead-in."""
+        return last_sign(self.mask, self.units[place])
+
     def asks(self, place: int) -> bool:
         """Return whether a unit is a question."""
-        return last_sign(self.mask, self.units[place]) in ASKING
-
-    def leads_in(self, place: int) -> bool:
-        """Return whether a unit ends with a colon."""
-        return last_sign(self.mask, self.units[place]) in LEADING_IN
+        return self.sign(place) in ASKING

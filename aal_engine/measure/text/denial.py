@@ -49,14 +49,14 @@ def is_denied(line: Line, first: int, last: int, language: Language) -> bool:
     >>> is_denied(Line(text, tokens(text)), 3, 5, ENGLISH)
     True
     """
-    if _denying(language).isdisjoint(line.tokens[max(0, first - LOOK_BACK) : last + LOOK_BACK]):
+    if denying(language).isdisjoint(line.tokens[max(0, first - LOOK_BACK) : last + LOOK_BACK]):
         return False
     before = _denials_before(line, first, last, language)
     return (before + _denials_after(line, last, language)) % 2 == 1
 
 
 @lru_cache(maxsize=256)
-def _denying(language: Language) -> Words:
+def denying(language: Language) -> Words:
     """Return the words of which a denial has one."""
     return language.negators | language.led | language.deniers
 

@@ -11,6 +11,7 @@ from aal_engine.measure.text.markup import Span, within
 from aal_engine.measure.text.normal import token_spans, unify
 
 CLAUSE_END: Final = re.compile(r"[;:.!?()\[\]|]|--|(?:^|\s)-(?:\s|$)")
+_STARTS: Final = frozenset("-0123456789")
 COMMA: Final = 1
 CLAUSE: Final = 2
 
@@ -31,6 +32,11 @@ class Line:
     def spans(self) -> list[Span]:
         """Where each token stands in `text`."""
         return token_spans(self.text)
+
+    @cached_property
+    def numerals(self) -> list[int]:
+        """The places of the tokens that a number starts with."""
+        return [place for place, token in enumerate(self.tokens) if token[0] in _STARTS]
 
     @cached_property
     def words(self) -> Sequence[str]:

@@ -45,7 +45,8 @@ UNSPACED: Final = (
 is a token, so that a phrase is found wherever its characters stand in a row."""
 
 _OTHER: Final = re.compile(r"[^\x00-\x7f]")
-_IN_NUMBER: Final = re.compile(rb"[-.,](?=[0-9])|'(?=[0-9]{3}(?![0-9]))")
+_IN_NUMBER: Final = re.compile(rb"[-.,'](?=[0-9])")
+_GROUP: Final = re.compile(rb"'[0-9]{3}(?![0-9])")
 _RAISED_DIGIT: Final = re.compile("[⁰¹²³⁴-⁹]")
 _RAISED: Final = re.compile(
     r"(?:(?<![^\W\d_])(?:[cdkm]?m|ft|yd)[²³](?![⁰¹²³⁴-⁹]))|(?<=[^\s!-/:-@\[-`{-~⁰¹²³⁴-⁹])[⁰¹²³⁴-⁹]+"
@@ -201,14 +202,19 @@ def normalise(text: str) -> str:
 
 
 def _hold_number(match: re.Match[bytes]) -> bytes:
-    """Keep a separator between digits, and a minus that stands before a number alone."""
+    """Keep a separator between digits, and a minus that stands before a number alone.
+
+    An apostrophe is one where three digits follow it (`1'000`).
+    """
     mark = match[0]
     start = match.start()
     before = match.string[start - 1 : start]
     if mark == b"-":
         signed = not before or before in b" \t\n(=:$"
         return _HELD["-"] if signed else b" "
-    return _HELD[mark.decode()] if before.isdigit() else b" "
+    if not before.isdigit() or (mark == b"'" and _GROUP.match(match.string, start) is None):
+        return b" "
+    return _HELD[mark.decode()]
 
 
 def _hold_sharp(match: re.Match[bytes]) -> bytes:

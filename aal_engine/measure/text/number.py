@@ -12,7 +12,7 @@ from aal_engine.measure.text.language import Language, words
 from aal_engine.measure.text.line import Line
 from aal_engine.measure.text.markup import Span
 from aal_engine.measure.text.normal import tokens
-from aal_engine.measure.text.numeral import DIGITS, MONEY, STARTS, read_numeral
+from aal_engine.measure.text.numeral import DIGITS, MONEY, read_numeral
 from aal_engine.measure.text.term import stem
 from aal_engine.measure.text.unit import LONGEST, PERCENT, unit_names
 
@@ -25,9 +25,8 @@ def find_number(leaf: Number, line: Line, language: Language) -> Iterator[Span]:
     wanted, slack = _bounds(leaf.value, leaf.tolerance, leaf.relative)
     unit = _unit(leaf.unit)
     place = 0
-    while place < len(line.tokens):
-        first, place = place, place + 1
-        if line.tokens[first][0] not in STARTS:
+    for first in line.numerals:
+        if first < place:
             continue
         found = read_numeral(line, first, unit, language)
         if found is None:

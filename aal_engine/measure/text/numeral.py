@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from aal_engine.measure.text.language import Language, words
@@ -21,7 +22,6 @@ from aal_engine.measure.text.unit import (
 LONGEST_NUMERAL: Final = 40
 """A longer row of digits is no number that anybody meant."""
 
-STARTS: Final = frozenset("-0123456789")
 DIGITS: Final = re.compile(r"(-?)([0-9][0-9.,']*)([^\W\d_]*)")
 MONEY: Final = frozenset("$€£¥₹")
 
@@ -31,6 +31,7 @@ _GROUP: Final = re.compile(r"[0-9]{3}(?:[.,][0-9]+)?")
 _FIXED_SPACES: Final = frozenset("\u00a0\u2009\u202f")
 _SLASHES: Final = frozenset("/⁄")
 _WHOLE_AND_PART: Final = frozenset(("", " ", "-"))
+_SCALING: Final = frozenset(letter.casefold() for letter in GLUED_SCALES)
 _DENOMINATORS: Final = words("2 3 4 5 6 7 8 9 10 12 16 32 64")
 
 
@@ -80,19 +81,29 @@ def read_numeral(line: Line, first: int, unit: Sequence[str], language: Language
         return Numeral(first + 2, part, False, line.tokens[first + 2 : first + 2 + LONGEST * 2])
     last = _end(line, first, language)
     digits = "".join(line.tokens[first:last])
-    match = DIGITS.fullmatch(digits) if len(digits) <= LONGEST_NUMERAL else None
-    value = None if match is None else read_number(match[2].rstrip(".,'"), language)
-    if match is None or value is None or match[3] in _ORDINAL:
+    if len(digits) > LONGEST_NUMERAL:
         return None
-    if not match[3] and value == value.to_integral_value():
+    minus, value, glued = _parsed(digits, language)
+    if value is None:
+        return None
+    if not glued and value == value.to_integral_value():
         part = _fraction(line, last)
         if part is not None and line.gap(last) in _WHOLE_AND_PART:
             value, last = value + part, last + 2
-    after = ([match[3]] if match[3] else []) + list(line.tokens[last : last + LONGEST * 2])
-    scale, scaling = 0, 0
-    if list(unit) != [match[3]]:
-        scale, scaling = _scale(line, first, last, after, language)
-    return Numeral(last, value * 10**scale, bool(match[1]), after[scaling:])
+    after = ([glued] if glued else []) + list(line.tokens[last : last + LONGEST * 2])
+    if not after or (len(unit) == 1 and unit[0] == glued):
+        return Numeral(last, value, minus, after)
+    scale, scaling = _scale(line, first, last, after, glued, language)
+    return Numeral(last, value * 10**scale if scale else value, minus, after[scaling:])
+
+
+@lru_cache(maxsize=8192)
+def _parsed(digits: str, language: Language) -> tuple[bool, Decimal | None, str]:
+    """Return whether a minus stands before a number, its value, and the letters that hang on it."""
+    match = DIGITS.fullmatch(digits)
+    if match is None or match[3] in _ORDINAL:
+        return False, None, ""
+    return bool(match[1]), read_number(match[2].rstrip(".,'"), language), match[3]
 
 
 def _end(line: Line, place: int, language: Language) -> int:
@@ -125,14 +136,16 @@ def _fraction(line: Line, first: int) -> Decimal | None:
 
 
 def _scale(
-    line: Line, first: int, last: int, after: Sequence[str], language: Language
+    line: Line, first: int, last: int, after: Sequence[str], glued: str, language: Language
 ) -> tuple[int, int]:
     """Return the power of ten that words after a number multiply it by, and how many words do."""
-    glued = line.text[line.spans[last - 1][1] - 1]
-    if glued in GLUED_SCALES and after and after[0] == glued.casefold():
-        return GLUED_SCALES[glued], 1
-    money = after[:1] and after[0] in MONEY_SCALES
-    if money and (_is_money(line.tokens[first - 1 : first]) or _is_money(after[1:2])):
+    if glued in _SCALING:
+        letter = line.text[line.spans[last - 1][1] - 1]
+        if letter in GLUED_SCALES:
+            return GLUED_SCALES[letter], 1
+    if after[0] in MONEY_SCALES and (
+        _is_money(line.tokens[first - 1 : first]) or _is_money(after[1:2])
+    ):
         return MONEY_SCALES[after[0]], 1
     table = SCALES.get(language.code, SCALES["en"])
     power = scaling = 0

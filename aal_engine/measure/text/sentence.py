@@ -67,6 +67,9 @@ _STOP: Final = re.compile(
 )
 """A stop with what closes behind it, the gap after it, and the word that comes next."""
 
+_ASCII_STOP: Final = re.compile(r"([.!?][.!?]*+)[)\]\"'*_]*+(\s*+)[*_\"'(\[]*+([a-zA-Z0-9]++)?")
+"""The same for a text of ASCII alone, in half the time."""
+
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _SPACED: Final = re.compile(
     r"(?:^|[\s(])(?:z\. ?B|d\. ?h|u\. ?a|u\. ?U|v\. ?a|i\. ?d|i\. ?d\. ?R|o\. ?ä|p\. ?ej|p\. ?ex"
@@ -119,7 +122,8 @@ def last_sign(mask: str, unit: Unit) -> str:
 
 
 def _sentences(text: str, mask: str, start: int, end: int, language: Language) -> Iterator[Span]:
-    for stop in _STOP.finditer(mask, start, end):
+    pattern = _ASCII_STOP if mask.isascii() else _STOP
+    for stop in pattern.finditer(mask, start, end):
         after, follows = stop.span(2)
         if follows == end:
             break
