@@ -56,6 +56,12 @@ def evaluate(
     at: Annotated[
         str | None, typer.Option(help="Time to record, with a zone. Default: now.")
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Processes that judge answers. Default: one a core, where it is worth it."
+        ),
+    ] = None,
     format: Annotated[  # noqa: A002 the option's name
         Literal["text", "json"], typer.Option(help="How to tell the result.")
     ] = "text",
@@ -71,6 +77,7 @@ def evaluate(
             suites=suite or (),
             family=family,
             watch=progress,
+            jobs=jobs,
         )
     for note in done.notes:
         tell(f"note: {note}")

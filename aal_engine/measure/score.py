@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from aal_engine.measure.golden import Case, GoldenSet
+from aal_engine.measure.golden import Case, GoldenSet, Pack
 from aal_engine.measure.metric import ANSWER_METRICS, Kind
 from aal_engine.measure.origin import FAILURE_COUNTS, Identity, failure_count
 from aal_engine.measure.retrieval.judged import Judged, Ranking, judge
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from aal_engine.measure.answer.counts import AnswerCounts
 
 NOT_APPLICABLE = float("nan")
+
+Judging: TypeAlias = "Callable[[Pack, Sequence[Row]], Iterator[AnswerCounts | None]]"
+"""Judges the outputs of rows in their order; None where a row has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +62,23 @@ def score(
     foreign: int = 0,
     index: Identity | None = None,
     seen: Callable[[int], None] = lambda _: None,
+    judging: Judging | None = None,
 ) -> pa.Table:
     """Return the per-case table of a run, see `aal_engine.measure.table` for its columns.
 
     A case without an output is a row too: it scores zero on retrieval and is not complete.
     `foreign` is the number of outputs for cases that the pack does not have. `seen` is called with
-    the number of rows that were judged since the last call.
+    the number of rows that were judged since the last call. `judging` is what judges the answers,
+    `judge_rows` unless it is given.
 
     Raises:
         InputError: an output lists a document twice, or a score is not a finite number.
     """
     rows = list(_rows(golden, run))
-    measured = _SCORERS[kind](golden, rows, seen)
+    if kind == "retrieval":
+        measured = _retrieval(golden, rows, seen)
+    else:
+        measured = _answers(golden, rows, seen, judging or judge_rows)
     measured = replace(measured, counts={**measured.counts, **_failures(rows)})
     origin = Origin(run.model_family, run.digest, version, engine, foreign, index)
     return _tabled(kind, golden, origin, rows, measured)
@@ -210,19 +218,27 @@ def _ranking(output: Output | None) -> Ranking | None:
     return list(best), list(best.values())
 
 
-def _answers(golden: GoldenSet, rows: Sequence[Row], seen: Callable[[int], None]) -> Measured:
+def judge_rows(pack: Pack, rows: Sequence[Row]) -> Iterator[AnswerCounts | None]:
+    """Yield what is counted in the answer of each row, None where it has none."""
     # Not at the top: a run of retrieval alone needs none of it, and starts are measured.
-    from aal_engine.measure.answer.counts import AnswerCounts, judge_answer
+    from aal_engine.measure.answer.counts import judge_answer
 
-    style, language = golden.pack.citations, golden.pack.language
-    judged: list[AnswerCounts | None] = []
     for row in rows:
-        output = row.output
-        judged.append(
-            None
-            if output is None or output.answer is None
-            else judge_answer(row.case, output, style, language)
-        )
+        if row.output is None or row.output.answer is None:
+            yield None
+        else:
+            yield judge_answer(row.case, row.output, pack.citations, pack.language)
+
+
+def _answers(
+    golden: GoldenSet, rows: Sequence[Row], seen: Callable[[int], None], judging: Judging
+) -> Measured:
+    # Not at the top: a run of retrieval alone needs none of it, and starts are measured.
+    from aal_engine.measure.answer.counts import AnswerCounts
+
+    judged: list[AnswerCounts | None] = []
+    for counts in judging(golden.pack, rows):
+        judged.append(counts)
         seen(1)
     return Measured(
         missing=[counts is None for counts in judged],
@@ -300,9 +316,3 @@ def answer_values(case: Case, counts: AnswerCounts | None) -> dict[str, float]:
     `counts` is None where there is no answer.
     """
     return {name: ANSWER[name](case, counts) for name in ANSWER_METRICS}
-
-
-_SCORERS: Mapping[Kind, Callable[[GoldenSet, Sequence[Row], Callable[[int], None]], Measured]] = {
-    "retrieval": _retrieval,
-    "answers": _answers,
-}

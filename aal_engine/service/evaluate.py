@@ -18,6 +18,7 @@ from aal_engine.measure.record import ENGINE, EvalRecord, summarise
 from aal_engine.measure.retrieval.judged import Judged
 from aal_engine.measure.run import Output, Run, run_of
 from aal_engine.measure.score import Origin, carries, score, score_lists
+from aal_engine.service.worker import Workers
 from aal_engine.store.atomic import write_atomic
 from aal_engine.store.folder import make_folder
 from aal_engine.store.golden import load_golden, load_pack
@@ -96,12 +97,14 @@ def evaluate(
     family: str | None = None,
     index: Identity | None = None,
     watch: Watch | None = None,
+    jobs: int | None = None,
 ) -> Evaluation:
     """Score the runs and write `OUT/retrieval.json`, `OUT/answers.json` and `OUT/tables/`.
 
     Every model family of the runs is scored on every suite that was asked for, or on all of them.
     A kind of which a family's outputs say nothing is left out, and noted. `index` is the index that
-    a live run searched.
+    a live run searched. Much text is judged in `jobs` processes, as many as there are cores unless
+    it is given; the results are the same.
 
     Raises:
         InputError: an input cannot be used, or the runs and the pack have nothing in common.
@@ -123,7 +126,7 @@ def evaluate(
     make_folder(out / FOLDER)
     made: dict[Kind, list[EvalRecord]] = {}
     for task in tasks:
-        table = _table(task, known, version, index, seen)
+        table = _table(task, known, version, index, seen, Workers(jobs))
         save_table(table, out / FOLDER)
         made.setdefault(task.kind, []).append(summarise(table, stamp(now)))
     for kind, records in made.items():
@@ -197,6 +200,7 @@ def _table(
     version: str,
     index: Identity | None,
     seen: Callable[[int], None],
+    workers: Workers,
 ) -> pa.Table:
     kind, golden, run = task
     if not isinstance(run, Run):
@@ -215,6 +219,7 @@ def _table(
         foreign=foreign,
         index=index,
         seen=seen,
+        judging=workers,
     )
 
 

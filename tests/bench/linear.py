@@ -17,7 +17,22 @@ from aal_engine.measure.run import Output, Passage
 
 PIECES = (
     *("a b ", "not a ", "[1] a. ", "30 days ", "is a myth ", "“a ", "`", "`a``b", "| a | b\n"),
-    *("[1", "[1,", "【", "[a](", "http://", "1. ", "**a** ", "- a\n", "~~~\n", "<sup>1", "(a,"),
+    *(
+        "<!--",
+        "&nbsp",
+        "2½ ",
+        "[1",
+        "[1,",
+        "【",
+        "[a](",
+        "http://",
+        "1. ",
+        "**a** ",
+        "- a\n",
+        "~~~\n",
+        "<sup>1",
+        "(a,",
+    ),
 )
 CASE = Case(
     "c",

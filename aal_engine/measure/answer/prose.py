@@ -64,7 +64,15 @@ class Prose:
 
     def may_deny(self, place: int) -> bool:
         """Return whether a unit has a word of which a denial has one."""
-        return not denying(self.language).isdisjoint(self.tokens[place])
+        may = self._may_deny.get(place)
+        if may is None:
+            may = not denying(self.language).isdisjoint(self.tokens[place])
+            self._may_deny[place] = may
+        return may
+
+    @cached_property
+    def _may_deny(self) -> dict[int, bool]:
+        return {}
 
     @cached_property
     def page(self) -> str:
