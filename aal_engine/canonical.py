@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias, cast
@@ -14,6 +15,14 @@ JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON
 
 MAX_INTEGER = 2**53 - 1
 MAX_DEPTH = 100
+
+_NUMBERS = bytes.maketrans(b"0123456789eE+-,]}", b"0" * 10 + b"ee--,,,")
+_SIXTEEN = b"0" * 16
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+# Each pattern starts with a literal, which is what makes it quick to search for.
+_LONG = tuple(re.compile(p).search for p in (rb":-?\d{16}", rb",-?\d{16}", rb"\[-?\d{16}"))
+_exponent = re.compile(rb"0e-?0+(?:,|$)").search
+_point_zero = re.compile(rb"\.0(?:[,}\]]|$)").search
 
 
 def canonical(value: JSON) -> bytes:
@@ -27,8 +36,11 @@ def canonical(value: JSON) -> bytes:
     >>> canonical({"b": 1.0, "a": [True, None]})
     b'{"a":[true,null],"b":1}'
     """
+    quick = plain(value)
+    if quick is not None:
+        return quick
     try:
-        return _encoder()(_plain(value))
+        return _codec()[0](_plain(value))
     except (_NotPlainError, UnicodeEncodeError):
         return _reference(value)
 
@@ -42,12 +54,50 @@ class _NotPlainError(Exception):
     """The quick encoder and RFC 8785 may write this value differently."""
 
 
+def plainly_spelled(raw: bytes) -> bool:
+    """Say whether JSON surely holds no number and no key that two careful writers spell differently.
+
+    Those are whole floats (`1.0`), exponents, integers beyond 2^53 - 1, and keys beyond ASCII, which
+    are sorted in two ways. Strings that look like such a number count as one.
+    """
+    if not raw.isascii() or _point_zero(raw):
+        return False
+    numbers = raw.translate(_NUMBERS)
+    long = _SIXTEEN in numbers and any(found(raw) for found in _LONG)
+    return not long and not _exponent(numbers)
+
+
+def plain(value: JSON) -> bytes | None:
+    """Return the canonical bytes of a value if they are surely plainly spelled, else None.
+
+    The encoder knows more types than JSON has, and writes what is no number as null: none of that
+    is read back as it was.
+    """
+    encode, decode = _codec()
+    try:
+        raw = encode(value)
+        if plainly_spelled(raw) and _shallow(raw) and decode(raw) == value:
+            return raw
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        pass
+    return None
+
+
+def _shallow(raw: bytes) -> bool:
+    brackets = raw.translate(None, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if not brackets:
+            return True
+    return False
+
+
 @cache
-def _encoder() -> Callable[[object], bytes]:
+def _codec() -> tuple[Callable[[object], bytes], Callable[[bytes], object]]:
     # Not at the top: not every process that imports this encodes anything, and starts are measured.
     import msgspec
 
-    return msgspec.json.Encoder(order="sorted").encode
+    return msgspec.json.Encoder(order="sorted").encode, msgspec.json.Decoder().decode
 
 
 def _plain(value: object, depth: int = 0) -> object:

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from aal_engine.canonical import JSON, MAX_INTEGER, canonical
+from aal_engine.canonical import JSON, MAX_INTEGER, canonical, plain, plainly_spelled
 from aal_engine.decide.merkle import leaf_hash
 from aal_engine.errors import AppendRefused, ChainBroken, InputError, shown
 
@@ -37,9 +37,8 @@ PREV = slice(9, 73)
 AT = slice(88, 112)
 FRAME = ((slice(0, 9), b'{"prev":"'), (slice(73, 88), b'","rec":{"at":"'))
 
-# Integers that may lie beyond 2^53 - 1. Each pattern starts with a literal, which is what makes it
-# quick to search for.
-_LONG = tuple(re.compile(p).search for p in (rb":-?\d{16}", rb",-?\d{16}", rb"\[-?\d{16}"))
+_OUTER = frozenset({"prev", "rec", "seq", "v"})
+_RECORD = frozenset({"at", "body", "kind"})
 _VKEY = re.compile(r"[^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+={0,2}")
 _HEX = re.compile(r"[0-9a-f]{64}")
 _AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -90,10 +89,12 @@ def write(seq: int, prev: str, kind: str, body: Mapping[str, JSON], at: datetime
     when = stamp(at)
     record: dict[str, JSON] = {"at": when, "body": body, "kind": kind}
     try:
-        line = canonical({"prev": prev, "rec": record, "seq": seq, "v": VERSION})
+        whole: JSON = {"prev": prev, "rec": record, "seq": seq, "v": VERSION}
+        quick = plain(whole)
+        line = canonical(whole) if quick is None else quick
     except InputError as error:
         raise AppendRefused(f"an entry of kind {kind} cannot be written: {error}") from None
-    fault = None if _surely_lawful(line) else _fault(body, "body")
+    fault = None if quick and _surely_lawful(quick) else _fault(body, "body")
     if fault is not None:
         raise AppendRefused(f"an entry of kind {kind} cannot be written: {fault}")
     if len(line) > MAX_LINE:
@@ -113,19 +114,20 @@ def record_of(line: bytes) -> bytes:
 
 
 def _surely_lawful(line: bytes) -> bool:
-    """Say whether a line surely holds nothing that `_fault` would refuse. Nearly every one does.
+    """Say whether a plain line surely holds no text that `_fault` would refuse. Nearly every is so.
 
-    Without escapes a quote starts or ends a string, so no string is longer than what stands
-    between two of them.
+    Without escapes a quote starts or ends a string, so a string that is too long has no quote in
+    as many bytes.
     """
-    return (
-        line.isascii()
-        and b"\\" not in line
-        and b"\x7f" not in line
-        and b"e+" not in line
-        and max(map(len, line.split(b'"'))) <= MAX_TEXT
-        and not any(long(line) for long in _LONG)
-    )
+    if b"\\" in line or b"\x7f" in line:
+        return False
+    start = 0
+    while start + MAX_TEXT < len(line):
+        quote = line.rfind(b'"', start, start + MAX_TEXT + 1)
+        if quote < 0:
+            return False
+        start = quote + 1
+    return True
 
 
 def _fault(value: object, path: str) -> str | None:
@@ -197,15 +199,11 @@ def _decoded(line: bytes) -> Any | None:
     """Return what the line says if it is surely in canonical form, or None if that is not sure.
 
     Encoding again what was decoded yields the same bytes only where nothing is repeated, unsorted
-    or spelled in another way. Left out are the few spellings of numbers in which this encoder and
-    RFC 8785 part, and keys beyond ASCII, which they sort differently.
+    or spelled in another way.
     """
     decode, encode, failed = _codec()
-    if not line.isascii():
+    if not plainly_spelled(line):
         return None
-    for long in _LONG:
-        if long(line):
-            return None
     try:
         outer = decode(line)
         return outer if encode(outer) == line else None
@@ -218,15 +216,8 @@ def _codec() -> tuple[Callable[[bytes], Any], Callable[[Any], bytes], type[Excep
     # Not at the top: its import takes longer than a whole check of a small ledger without it.
     import msgspec
 
-    decoder = msgspec.json.Decoder(float_hook=_plain_float)
-    encoder = msgspec.json.Encoder(order="sorted")
+    decoder, encoder = msgspec.json.Decoder(), msgspec.json.Encoder(order="sorted")
     return decoder.decode, encoder.encode, msgspec.MsgspecError
-
-
-def _plain_float(text: str) -> float:
-    if "e" in text or text.endswith(".0"):
-        raise _Unlawful
-    return float(text)
 
 
 def _loads(line: bytes, seq: int) -> Any:
@@ -265,7 +256,7 @@ def _require_canonical(outer: Any, line: bytes, seq: int) -> None:
 
 
 def _shape_fault(outer: Any) -> str | None:
-    if not isinstance(outer, dict) or outer.keys() != {"prev", "rec", "seq", "v"}:
+    if not isinstance(outer, dict) or outer.keys() != _OUTER:
         return "is not an object of prev, rec, seq and v"
     if outer["v"] is not VERSION:
         return "is of a format version that this program does not know"
@@ -274,7 +265,7 @@ def _shape_fault(outer: Any) -> str | None:
     if not isinstance(outer["seq"], int) or isinstance(outer["seq"], bool):
         return "has a seq that is not an integer"
     record = outer["rec"]
-    if not isinstance(record, dict) or record.keys() != {"at", "body", "kind"}:
+    if not isinstance(record, dict) or record.keys() != _RECORD:
         return "has a rec that is not an object of at, body and kind"
     if record["kind"] not in KINDS:
         return "is of an unknown kind"

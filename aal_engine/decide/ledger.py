@@ -18,13 +18,16 @@ from itertools import chain
 from aal_engine.canonical import JSON
 from aal_engine.decide import entry as entries
 from aal_engine.decide.entry import AT, FRAME, PREV, Entry
-from aal_engine.decide.merkle import grow, root_of
+from aal_engine.decide.merkle import grow, grow_all, root_of
 from aal_engine.errors import AppendRefused, ChainBroken
 
 DEFAULT_ORIGIN = "localhost/release-ledger"
 MAX_ORIGIN = 200
 
 _PLACE = re.compile(rb',"seq":(\d{1,16}),"v":1\}\r?\Z')
+
+_START = b'{"prev":"%b","rec":{"at":"'
+_BLOCK = 4_096
 
 Meaning = Callable[[Entry], None]
 Notice = Callable[[int, str], None]
@@ -139,11 +142,12 @@ def verify(
         walk = chain((first,), walk)
     edge, leaf, size, at = list(head.edge), head.leaf, head.size, head.at.encode()
     _check_pin(pins, size, edge)
+    grown, leaves = size, list[bytes]()  # The tree takes leaves up block by block.
     for line in walk:
-        if not line.endswith(b'},"seq":%d,"v":1}' % size) or not _framed(line):
-            raise _misplaced(line, size)
-        if line[PREV] != leaf.hex().encode():
-            raise _unlinked(line, size, walk)
+        if not line.endswith(b'},"seq":%d,"v":1}' % size) or not line.startswith(
+            _START % leaf.hex().encode()
+        ):
+            raise _unfit(line, size, leaf, walk)
         leaf = hashlib.sha256(b"\x00" + line).digest()
         if strict or meaning:
             entry = entries.parse(line, size, strict=strict, leaf=leaf)
@@ -153,10 +157,13 @@ def verify(
         if line[AT] < at and notice:
             notice(size, "is dated before the entry it follows")
         at = line[AT]
-        grow(edge, size, leaf)
+        leaves.append(leaf)
         size += 1
-        if size in pins:
+        if size in pins or len(leaves) == _BLOCK:
+            grow_all(edge, grown, leaves)
+            grown, leaves = size, []
             _check_pin(pins, size, edge)
+    grow_all(edge, grown, leaves)
     missing = [pinned for pinned in pins if pinned > size]
     if missing:
         raise ChainBroken(size, f"is missing: the ledger once had {max(missing)} entries")
@@ -175,8 +182,12 @@ def _opened(first: bytes) -> Head:
         raise ChainBroken(0, "names an origin that no ledger can have") from None
 
 
-def _framed(line: bytes) -> bool:
-    return all(line[where] == text for where, text in FRAME)
+def _unfit(line: bytes, size: int, leaf: bytes, rest: Iterator[bytes]) -> ChainBroken:
+    """Say why a line does not follow on an entry with this hash."""
+    framed = all(line[where] == text for where, text in FRAME)
+    if not framed or not line.endswith(b'},"seq":%d,"v":1}' % size):
+        return _misplaced(line, size)
+    return _unlinked(line, size, rest)
 
 
 def _check_genesis(entry: Entry, origin: str) -> None:

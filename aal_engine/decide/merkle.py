@@ -31,6 +31,24 @@ def grow(edge: list[bytes], size: int, leaf: bytes) -> None:
     edge.append(leaf)
 
 
+def grow_all(edge: list[bytes], size: int, leaves: Iterable[bytes]) -> None:
+    """Add leaf hashes to the right edge of a tree that had `size` leaves, level by level.
+
+    The same as `grow` for one after the other, in less time.
+    """
+    sha256 = hashlib.sha256
+    level, last = list(leaves), []
+    while level:
+        if size & 1:
+            level.insert(0, edge.pop())
+        if len(level) & 1:
+            last.append(level.pop())
+        pairs = iter(level)
+        level = [sha256(b"\x01" + a + b).digest() for a, b in zip(pairs, pairs, strict=True)]
+        size >>= 1
+    edge += reversed(last)
+
+
 def root_of(edge: Sequence[bytes]) -> bytes:
     """Return the tree's root, 32 bytes, from its right edge."""
     if not edge:
@@ -48,8 +66,7 @@ def tree_root(leaves: Iterable[bytes]) -> bytes:
     '6e340b9cffb37a98'
     """
     edge: list[bytes] = []
-    for size, leaf in enumerate(leaves):
-        grow(edge, size, leaf)
+    grow_all(edge, 0, leaves)
     return root_of(edge)
 
 

@@ -14,6 +14,7 @@ from aal_engine.decide.merkle import (
     consistency_proof,
     consistent,
     grow,
+    grow_all,
     included,
     inclusion_proof,
     leaf_hash,
@@ -102,3 +103,16 @@ def test_every_consistency_proof_holds_and_no_other_does(size, data):
 def test_an_empty_tree_proves_nothing():
     assert not consistent(0, 0, EMPTY_ROOT, EMPTY_ROOT, [])
     assert not consistent(0, 3, EMPTY_ROOT, leaf_hash(b""), [])
+
+
+@pytest.mark.parametrize("split", range(18))
+def test_leaves_added_together_make_the_tree_that_they_make_one_by_one(split):
+    leaves = [leaf_hash(bytes([n])) for n in range(33)]
+    for stop in range(split, len(leaves)):
+        one: list[bytes] = []
+        for size, leaf in enumerate(leaves[:stop]):
+            grow(one, size, leaf)
+        two: list[bytes] = []
+        grow_all(two, 0, leaves[:split])
+        grow_all(two, split, leaves[split:stop])
+        assert one == two

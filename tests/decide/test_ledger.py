@@ -7,11 +7,11 @@ import math
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aal_engine.canonical import canonical
-from aal_engine.decide.entry import KINDS, MAX_LINE, parse, record_of, stamp
+from aal_engine.decide.entry import KINDS, MAX_LINE, parse, record_of, stamp, write
 from aal_engine.decide.ledger import (
     Head,
     empty,
@@ -403,3 +403,27 @@ def test_the_head_of_a_longer_ledger_is_the_root_over_its_lines():
     assert isinstance(heads[64], Head)
     assert len(heads[64].edge) == 1
     assert len(heads[63].edge) == 6
+
+
+@given(
+    st.from_regex(r"-?[0-9]{1,3}(\.[0-9]{1,3}|[0-9]{12,18}(\.[0-9]{1,3})?)?", fullmatch=True)
+    | st.from_regex(r"-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+    | st.floats(allow_nan=False, allow_infinity=False).map(repr)
+)
+@example("1.0")
+@example("1e16")
+@example("1e-5")
+@example("9007199254740993")
+@example("-0")
+def test_a_line_is_accepted_with_a_number_exactly_where_it_is_spelled_as_rfc_8785_does(number):
+    line = write(7, "0" * 64, "breach", {"n": 4, "at": [0.5]}, NOON).line
+    line = line.replace(b"0.5", number.encode())
+    try:
+        lawful = canonical(json.loads(line)) == line
+    except (ValueError, InputError):
+        lawful = False
+    try:
+        accepted = parse(line, 7).line == line
+    except ChainBroken:
+        accepted = False
+    assert accepted == lawful
