@@ -21,9 +21,11 @@ from aal_engine.errors import InputError, shown
 from aal_engine.service import release as act
 from aal_engine.service.book import Book
 from aal_engine.service.clock import moment
+from aal_engine.service.desk import NEED_A_PERSON
 from aal_engine.service.notice import deliver
+from aal_engine.service.reconcile import reconcile
 
-NEEDS_A_PERSON = 6
+PERSON_NEEDED = 6
 
 app = typer.Typer(
     add_completion=False,
@@ -135,7 +137,7 @@ def promote(
         _end(act.planned(desk, key, version), format)
     outcome = act.promote(desk, key, version, instead_of=instead_of)
     deliver(desk)
-    _end(outcome, format)
+    _end(outcome, format, halted=desk.book.serving(key).halt is not None)
 
 
 @app.command(help=ROLLBACK)
@@ -156,7 +158,7 @@ def rollback(
         _end(act.planned(desk, key, None), format)
     outcome = act.rollback(desk, act.by_hand(desk.book.serving(key), reason, desk.clock()))
     deliver(desk)
-    _end(outcome, format)
+    _end(outcome, format, halted=desk.book.serving(key).halt is not None)
 
 
 @app.command(help=CHECK)
@@ -169,13 +171,14 @@ def check(
     """Finish, answer and compare."""
     desk = act.open_desk(ledger, policy, secret, _clock(at))
     outcomes = act.resume(desk)
-    readings = act.reconcile(desk)
+    readings = reconcile(desk)
     deliver(desk)
     told = readings_told(outcomes, readings)
     say(_json(told) if format == "json" else _lines(told["lines"]))
-    ill = any(each.ended in act.NEED_A_PERSON for each in outcomes)
+    halted = any(serving.halt is not None for serving in desk.book.replay().serving.values())
+    ill = halted or any(each.ended in NEED_A_PERSON for each in outcomes)
     if ill or not all(reading.agrees for reading in readings):
-        raise typer.Exit(NEEDS_A_PERSON)
+        raise typer.Exit(PERSON_NEEDED)
 
 
 @app.command("list", help=LIST)
@@ -282,10 +285,10 @@ def _named(key: AgentKey) -> str:
     return f"{shown(key.agent)} on {shown(key.pack)}"
 
 
-def _end(outcome: act.Outcome, format: str) -> NoReturn:  # noqa: A002 the option's name
+def _end(outcome: act.Outcome, format: str, *, halted: bool = False) -> NoReturn:  # noqa: A002
     facts, text = outcome_told(outcome)
     say(_json(facts) if format == "json" else text)
-    raise typer.Exit(NEEDS_A_PERSON if outcome.ended in act.NEED_A_PERSON else 0)
+    raise typer.Exit(PERSON_NEEDED if halted or outcome.ended in NEED_A_PERSON else 0)
 
 
 def _row(row: dict[str, JSON]) -> str:

@@ -10,7 +10,8 @@ from aal_engine.decide.act import HALTS, WHYS
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.serving import Serving, fallback
 from aal_engine.errors import shown
-from aal_engine.service.release import ENDS, Outcome, Reading
+from aal_engine.service.desk import ENDS, Outcome
+from aal_engine.service.reconcile import Reading
 
 _WHY = {**WHYS, **HALTS}
 

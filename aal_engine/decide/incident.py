@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from aal_engine.canonical import JSON, digest
@@ -16,7 +17,7 @@ State: TypeAlias = Literal["breach", "not_measured"]
 Source: TypeAlias = Literal["live", "rerun", "person"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Incident:
     """One breach, or one alarm that something could not be measured.
 
@@ -44,7 +45,7 @@ class Incident:
     source: Source = "live"
     reason: str | None = None
 
-    @property
+    @cached_property
     def id(self) -> str:
         """SHA-256 of what tells it from others, in hexadecimal: whoever reports it, the same."""
         return digest(

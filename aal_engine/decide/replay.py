@@ -73,9 +73,10 @@ class Replay:
             if entry.kind in ("genesis", "key"):
                 self.keys = self.keys.after(entry)
             elif entry.kind in _SERVING:
-                for why in _refusals(self.serving, entry):
+                told = _told(entry)
+                for why in _refusals(self.serving, entry.kind, told):
                     raise ChainBroken(entry.seq, f"a {entry.kind} that cannot be: {why}")
-                self._take(entry)
+                self._take(entry, told)
             return
         decision = self._decision(entry)
         if decision is None:
@@ -95,15 +96,13 @@ class Replay:
         Raises:
             ChainBroken: it cannot be read.
         """
-        return next(_refusals(self.serving, entry), None)
+        return next(_refusals(self.serving, entry.kind, _told(entry)), None)
 
-    def _take(self, entry: Entry) -> None:
-        if entry.kind == "breach":
-            incident = _incident(entry)
-            self._serving(incident.key).reported(incident, entry.seq)
+    def _take(self, entry: Entry, told: Incident | Step) -> None:
+        if isinstance(told, Incident):
+            self._serving(told.key).reported(told, entry.seq)
         else:
-            step = _step(entry)
-            self._serving(step.key).take(step, entry.seq, entry.at, entry.leaf.hex())
+            self._serving(told.key).take(told, entry.seq, entry.at, entry.leaf.hex())
 
     def _serving(self, key: AgentKey) -> Serving:
         """Return what may be changed: what others know as well is copied first."""
@@ -148,30 +147,23 @@ class Replay:
 _SERVING = ("breach", "release", "rollback", "quarantine", "clear")
 
 
-def _refusals(serving: Mapping[AgentKey, Serving], entry: Entry) -> Iterator[str]:
-    if entry.kind == "breach":
-        incident = _incident(entry)
-        return refusals_of_report(serving.get(incident.key) or Serving(incident.key), incident)
-    step = _step(entry)
-    return refusals(serving.get(step.key) or Serving(step.key), entry.kind, step)
-
-
-def _incident(entry: Entry) -> Incident:
+def _told(entry: Entry) -> Incident | Step:
+    """Read an entry about versions in service."""
     try:
-        return incident_from(entry.body)
-    except ValueError:
-        raise _unread(entry) from None
-
-
-def _step(entry: Entry) -> Step:
-    try:
+        if entry.kind == "breach":
+            return incident_from(entry.body)
         return step_from(entry.kind, entry.body)
     except ValueError:
-        raise _unread(entry) from None
+        raise ChainBroken(entry.seq, f"is not a {entry.kind} that this engine can read") from None
 
 
-def _unread(entry: Entry) -> ChainBroken:
-    return ChainBroken(entry.seq, f"is not a {entry.kind} that this engine can read")
+def _refusals(
+    serving: Mapping[AgentKey, Serving], kind: str, told: Incident | Step
+) -> Iterator[str]:
+    known = serving.get(told.key) or Serving(told.key)
+    if isinstance(told, Incident):
+        return refusals_of_report(known, told)
+    return refusals(known, kind, told)
 
 
 def judged(

@@ -223,6 +223,9 @@ class Serving:
                 self.quarantined[step.version] = seq
             case Clear(version=None):
                 self.halt, self.reckoned = None, seq
+                # A person has looked at the breach of what serves; only a new one counts.
+                for seen in {self.version, self.pending and self.pending.version}:
+                    self.causes.pop(seen or "", None)
             case Clear(version=str(version)):
                 self.quarantined.pop(version)
                 self.causes.pop(version, None)

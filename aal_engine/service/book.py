@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from aal_engine.canonical import JSON
+from aal_engine.decide.act import Step, body_of
 from aal_engine.decide.entry import Entry, Kind, stamp
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.replay import Replay
@@ -93,6 +94,17 @@ class Book:
             f"the ledger grew {TRIES} times in a row",
             way_out="run the same command again when fewer processes append at once",
         )
+
+    def state(self, kind: Kind, step: Step, now: datetime) -> int:
+        """Append the entry that records a step, and return its number.
+
+        Raises:
+            Conflict: it cannot follow those before it.
+            LedgerError: as `append`.
+        """
+        entry = self.append(kind, step.key, lambda _: body_of(kind, step), now)
+        assert entry is not None
+        return entry.seq
 
     def _forget(self) -> None:
         self._seen, self._replay = None, Replay()

@@ -18,7 +18,7 @@ from aal_engine.decide.act import HALTS, WHYS, Told, body_of
 from aal_engine.decide.serving import Notice, Serving, Word
 from aal_engine.errors import AalError, ActFailed, shown
 from aal_engine.service.book import Book
-from aal_engine.service.release import Desk
+from aal_engine.service.desk import Desk
 from aal_engine.store.notifier import Message
 from aal_engine.store.turn import turn
 

@@ -11,12 +11,12 @@ from specimen import KEY
 
 from aal_engine.errors import Conflict
 from aal_engine.service.notice import deliver
+from aal_engine.service.reconcile import reconcile
 from aal_engine.service.release import (
     breach,
     clear,
     promote,
     quarantine,
-    reconcile,
     resume,
     rollback,
 )
@@ -348,6 +348,15 @@ class TestQuarantine:
         clear(s.desk.book, KEY, "1.0.0", "a false alarm", NOON)
         assert resume(s.desk) == []
         assert rollback(s.desk, incident).ended == "cleared"
+
+    def test_a_halt_that_was_cleared_does_not_come_back_for_the_same_breach(self, made):
+        s = made("1.0.0")
+        incident = s.incident()
+        rollback(s.desk, incident)
+        clear(s.desk.book, KEY, None, "looked into it", NOON)
+        assert resume(s.desk) == []
+        assert rollback(s.desk, incident).ended == "cleared"
+        assert rollback(s.desk, s.incident(check="another")).ended == "held"
 
     def test_there_must_be_something_to_clear(self, made):
         s = made("1.0.0")

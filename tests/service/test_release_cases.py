@@ -13,7 +13,8 @@ from specimen import KEY
 
 from aal_engine.errors import Conflict
 from aal_engine.service.notice import Courier
-from aal_engine.service.release import breach, clear, promote, reconcile, resume, rollback
+from aal_engine.service.reconcile import reconcile
+from aal_engine.service.release import breach, clear, promote, resume, rollback
 
 
 def a_window_without_outputs(s):
