@@ -28,6 +28,10 @@ The eval records and decisions of the ledger are at /api/v1/evals and /api/v1/re
 environment variable AAL_READ_TOKEN is set, they are for who sends it as a bearer credential. So are
 the MCP tools, at /mcp. /metrics has figures for Prometheus.
 
+EVALS_ENABLED=true publishes and runs the registry that EVALS_DATABASE names (registry.db unless it
+is set; aal registry init prepares it). EVALS_ADMIN_TOKEN is its platform admin's credential: without
+one the operator's endpoints are closed.
+
 The OpenAPI document is at /openapi.json, /healthz answers when the server does. It listens on this
 machine alone unless --host says otherwise; put a proxy with TLS before it then.
 
@@ -68,12 +72,14 @@ def serve(
         from aal_engine.api.app import create_app
         from aal_engine.api.evals import results_wing
         from aal_engine.api.mcp import mcp_wing
+        from aal_engine.api.office import registry_wing
     except ImportError:
         raise MissingExtra("the server", "serve") from None
     with ExitStack() as opened:
         token, results = settings.read_token(), Results(ledger)
         hosts = [*LOOPBACKS, *(allow_host or ())]
-        wings = [results_wing(results, token), mcp_wing(results, token, hosts)]
+        # The registry before the results: /api/v1/evals/suites is no eval record's id.
+        wings = [registry_wing(), results_wing(results, token), mcp_wing(results, token, hosts)]
         if monitor is not None:
             if policy is None:
                 raise InputError.at("--monitor goes by a policy", way_out="pass --policy too")

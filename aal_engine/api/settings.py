@@ -44,12 +44,42 @@ def evals_enabled() -> bool:
     Raises:
         InputError: EVALS_ENABLED is neither on nor off.
     """
-    said = os.environ.get("EVALS_ENABLED", "").strip().lower()
-    if said not in ON and said not in OFF:
-        raise InputError.at(
-            "neither on nor off", field="EVALS_ENABLED", way_out="set it to true or false"
-        )
-    return said in ON
+    return _flag("EVALS_ENABLED")
+
+
+def evals_fan_out() -> bool:
+    """Whether every runner of the registry examines, not the leader alone.
+
+    Raises:
+        InputError: EVALS_FAN_OUT is neither on nor off.
+    """
+    return _flag("EVALS_FAN_OUT")
+
+
+def evals_tick() -> float:
+    """Return the seconds between two looks for what is due: from 0.1 to 3600, 2 unless said.
+
+    Raises:
+        InputError: EVALS_TICK_SECONDS is no such number.
+    """
+    said = os.environ.get("EVALS_TICK_SECONDS") or "2"
+    try:
+        tick = float(said)
+    except ValueError:
+        tick = 0.0
+    if not 0.1 <= tick <= 3600:
+        raise InputError.at("not a number from 0.1 to 3600", field="EVALS_TICK_SECONDS")
+    return tick
+
+
+def evals_networks() -> tuple[str, ...]:
+    """Return the networks that agents may be called on beside the public ones, in CIDR form."""
+    return _words("EVALS_ALLOW_NETWORKS")
+
+
+def evals_ports() -> tuple[str, ...] | None:
+    """Return the ports, or ranges of ports, that agents may be called on, None where not said."""
+    return _words("EVALS_ALLOW_PORTS") or None
 
 
 def evals_database() -> str:
@@ -64,6 +94,17 @@ def evals_admin_token() -> str | None:
         InputError: it is too short to be a secret.
     """
     return _token("EVALS_ADMIN_TOKEN")
+
+
+def _flag(name: str) -> bool:
+    said = os.environ.get(name, "").strip().lower()
+    if said not in ON and said not in OFF:
+        raise InputError.at("neither on nor off", field=name, way_out="set it to true or false")
+    return said in ON
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(os.environ.get(name, "").replace(",", " ").split())
 
 
 def _token(name: str) -> str | None:
