@@ -7,17 +7,28 @@ from registry.serving import TOKEN
 from starlette.testclient import TestClient
 
 from aal_engine.api.app import create_app
+from aal_engine.api.evals import results_wing
 from aal_engine.api.office import registry_wing
 from aal_engine.errors import InputError, NotFound
+from aal_engine.service.results import Results
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
+NAMES = (
+    "EVALS_ENABLED",
+    "EVALS_DATABASE",
+    "EVALS_ADMIN_TOKEN",
+    "EVALS_FAN_OUT",
+    "EVALS_TICK_SECONDS",
+    "EVALS_ALLOW_NETWORKS",
+    "EVALS_ALLOW_PORTS",
+)
 SUITES = "/api/v1/admin/evals/suites"
 
 
 @pytest.fixture
 def environment(monkeypatch):
     def put(**values):
-        for name in ("EVALS_ENABLED", "EVALS_DATABASE", "EVALS_ADMIN_TOKEN"):
+        for name in NAMES:
             monkeypatch.setenv(name, values.get(name, ""))
 
     put()
@@ -57,7 +68,17 @@ def test_an_enabled_registry_that_is_not_there_is_told(environment, tmp_path):
         registry_wing()
 
 
-@pytest.mark.parametrize("wrong", [{"EVALS_ENABLED": "maybe"}, {"EVALS_ADMIN_TOKEN": "short"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"EVALS_ENABLED": "maybe"},
+        {"EVALS_ADMIN_TOKEN": "short"},
+        {"EVALS_FAN_OUT": "2"},
+        {"EVALS_TICK_SECONDS": "0"},
+        {"EVALS_TICK_SECONDS": "nan"},
+        {"EVALS_TICK_SECONDS": "often"},
+    ],
+)
 def test_what_the_environment_gets_wrong_is_told(environment, wrong, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     environment(**wrong)
@@ -66,6 +87,16 @@ def test_what_the_environment_gets_wrong_is_told(environment, wrong, tmp_path, m
     (name,) = wrong
     assert name in str(caught.value)
     assert "short" not in str(caught.value).replace("shorter", "")
+
+
+def test_beside_the_releases_records_each_path_is_its_own(environment, prepared_file, tmp_path):
+    environment(EVALS_ENABLED="true", EVALS_DATABASE=str(prepared_file))
+    wings = [registry_wing(), results_wing(Results(tmp_path / "ledger"), None)]
+    with TestClient(create_app(wings)) as client:
+        for name in ("suites", "leaderboard", "candidates"):
+            assert client.get(f"/api/v1/evals/{name}").json() == []
+        assert client.get("/api/v1/evals").json() == {"items": [], "next_cursor": None}
+        assert client.get("/api/v1/evals/0-0").status_code == 404
 
 
 @pytest.mark.parametrize("said", ["1", "true", "TRUE", " on ", "yes"])
