@@ -233,7 +233,10 @@ EXIT_CODES: Mapping[int, str] = {
     0: "released, verified or done",
     1: "blocked: the gate decided against the release, or `aal golden lint --strict` warned",
     2: "the call or an input cannot be used, or a result could not be written",
-    3: "the ledger is broken, unreadable or refused the entry",
+    3: (
+        "the ledger is broken, unreadable or refused the entry; "
+        "`aal registry audit`: the record does not add up"
+    ),
     4: "`aal ledger verify`: entries hold, but a torn tail or unsigned entries follow",
     5: "`aal ledger verify`: no trusted key vouches for the ledger",
     6: "`aal release`: halted, unfinished, or not as the ledger says: a person is needed",
