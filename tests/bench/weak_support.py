@@ -1,13 +1,15 @@
-"""How well weak support agrees with people: AUROC and flag rates on ExpertQA and MTRAG.
+"""How well weak support agrees with people: AUROC and flags on ExpertQA, MTRAG and RAGChecker.
 
     python tests/bench/weak_support.py FOLDER
 
-FOLDER holds `expertqa/answers.jsonl` and `mtrag/reference_subset_with_human_evaluations.json`, as
-their projects publish them (see the README of either for where).
+FOLDER holds `expertqa/answers.jsonl`, `mtrag/reference_subset_with_human_evaluations.json` and
+`ragchecker/human_labeled_data.json`, as their projects publish them (see the README of each).
 
 ExpertQA: one claim at a time with the passages shown to the people who judged it; support that they
 call complete against partial, incomplete or missing. MTRAG: one answer at a time, each claim judged
-by all passages of its task; the median faithfulness of three people, 4 against 3 and less. AUROC is
+by all passages of its task; the median faithfulness of three people, 4 against 3 and less. RAGChecker: two
+answers at a time, each judged by the reference answer alone; which of them people call the more
+correct, against the difference of their scores. AUROC is
 the chance that the better of two has the higher score, ties for half. A false flag is a weak claim
 that people call supported.
 """
@@ -108,6 +110,26 @@ def mtrag(file: Path) -> None:
     report("MTRAG answers", scores, weak, good)
 
 
+def ragchecker(file: Path) -> None:
+    """Judge which of two answers a reference supports more; a pair counts from both its sides."""
+    scores, weak, good = [], [], []
+    for row in json.loads(file.read_text(encoding="utf-8")):
+        label = row["correctness_label"]
+        passages = [Passage("reference", text=NUMBERED.sub(" ", row["gt_answer"]))]
+        found = [
+            supports(NUMBERED.sub(" ", row[model]["response"]), passages, ("reference",))
+            for model in ("model1", "model2")
+        ]
+        if not label or not all(found):
+            continue
+        means = [float(np.mean([support.share for support in each])) for each in found]
+        flags = [sum(support.weak for support in each) * 2 >= len(each) for each in found]
+        scores += [means[0] - means[1], means[1] - means[0]]
+        weak += flags
+        good += [label < 0, label > 0]
+    report("RAGChecker pairs", scores, weak, good)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -116,6 +138,7 @@ def main() -> None:
     print(f"{'set':28} {'n':>6} {'supported':>9} {'AUROC':>6} {'false flags':>11} {'caught':>7}")
     expertqa(folder / "expertqa" / "answers.jsonl")
     mtrag(folder / "mtrag" / "reference_subset_with_human_evaluations.json")
+    ragchecker(folder / "ragchecker" / "human_labeled_data.json")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -21,6 +22,32 @@ def blocked():
 def test_every_form_tells_the_verdict(form):
     for decision in (blocked(), gate(record())):
         assert decision.verdict in REPORTS[form](decision).lower()
+
+
+@pytest.mark.parametrize("form", REPORTS)
+def test_every_form_marks_a_comparison_that_is_underpowered(form):
+    decision = blocked()
+    evidence = {
+        "n": 40,
+        "difference": -0.4,
+        "interval": [-0.5, -0.3],
+        "p": 0.001,
+        "test": "mcnemar",
+        "detectable": 0.2,
+    }
+
+    def told(underpowered):
+        checks = tuple(
+            replace(check, evidence=evidence | {"underpowered": underpowered})
+            if (check.name, check.metric, check.slice) == ("regression", "complete", None)
+            else check
+            for check in decision.checks
+        )
+        return REPORTS[form](replace(decision, checks=checks))
+
+    mark = '"underpowered":true' if form == "json" else ",underpowered"
+    assert mark in told(True).replace(" ", "")
+    assert mark not in told(False).replace(" ", "")
 
 
 def test_json_is_the_record():
