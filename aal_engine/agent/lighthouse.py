@@ -207,6 +207,8 @@ def _live(job: Job, place: Path, now: datetime, *, restart: bool, retry_failed: 
             retry_failed=retry_failed,
             watch=progress,
         )
+    for note in done.notes:
+        tell(f"note: {note}")
     if done.answered and not done.asked_now:
         tell("note: everything was asked before; nothing was asked now")
     spent = totals(done.answered) if done.answered else None

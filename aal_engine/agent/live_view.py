@@ -19,14 +19,16 @@ def told_estimate(found: Estimate) -> str:
         lines.append(f"index: {found.index.name}{size}{model}; {found.searches} searches")
     if found.families:
         names = ", ".join(map(shown, found.families))
+        families = "family" if len(found.families) == 1 else f"{len(found.families)} families"
+        lines.append(
+            f"agent: {found.requests} requests to {families} ({names}), "
+            f"{found.finished} finished before"
+        )
+    if found.tokens_in is not None:
         prompts = f"{found.sampled} prompts of {found.characters} characters on average"
         most = "not known: no max_tokens among the families' parameters"
         if found.tokens_out is not None:
             most = f"{found.tokens_out:,} at most"
-        lines.append(
-            f"agent: {found.requests} requests to {len(found.families)} families ({names}), "
-            f"{found.finished} finished before"
-        )
         lines.append(
             f"tokens in: {found.tokens_in:,}, an estimate at 4 characters a token from {prompts}"
         )

@@ -19,6 +19,9 @@ from aal_engine.store.live.spec import check_secrets
 CHARACTERS_A_TOKEN = 4
 """A rule of thumb for English text; other languages and code take more tokens."""
 
+UNCOUNTED = frozenset(("recorded", "extract"))
+"""Kinds of agent that ask no model."""
+
 SAMPLED = 20
 """Cases that are searched to see how long prompts will be."""
 
@@ -83,8 +86,8 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 class Estimate:
     """What a plan would do: nothing of it was asked of the agent.
 
-    `tokens_in` is estimated from the length of sampled prompts; `tokens_out` is the most that the
-    agent's parameters allow, None where they do not say.
+    `tokens_in` is estimated from the length of sampled prompts, None where no model is asked;
+    `tokens_out` is the most that the agent's parameters allow, None where they do not say.
     """
 
     cases: int
@@ -96,7 +99,7 @@ class Estimate:
     index: Identity | None
     sampled: int
     characters: int
-    tokens_in: int
+    tokens_in: int | None
     tokens_out: int | None
 
     def canonical(self) -> dict[str, JSON]:
@@ -136,14 +139,14 @@ def estimate(planned: Plan, out: Path, secret: Secret) -> Estimate:
             found = index.search([case.question for case in sample], planned.job.k)
             retrieved = [tuple(hit.passage() for hit in hits) for hits in found]
     characters = 0
-    if spec is not None:
+    if spec is not None and spec.kind not in UNCOUNTED:
         lengths = [
             sum(map(len, asked(spec.prompt, case.question, passages, planned.pack.citations)))
             for case, passages in zip(sample, retrieved, strict=True)
         ]
         characters = sum(lengths) // len(lengths)
     families = () if spec is None else tuple(spec.families)
-    every = len(planned.cases) * len(families) * planned.job.attempts
+    every = planned.asked
     done = min(every, finished(out, planned.digest))
     most = None if spec is None else spec.most_tokens
     return Estimate(
@@ -156,6 +159,6 @@ def estimate(planned: Plan, out: Path, secret: Secret) -> Estimate:
         identity,
         len(sample),
         characters,
-        (every - done) * characters // CHARACTERS_A_TOKEN,
+        (every - done) * characters // CHARACTERS_A_TOKEN if characters else None,
         None if most is None else (every - done) * most,
     )

@@ -21,6 +21,7 @@ from aal_engine.decide.entry import stamp
 from aal_engine.errors import InputError, RemoteError, shown
 from aal_engine.measure.golden import Case, Pack
 from aal_engine.measure.origin import Identity
+from aal_engine.measure.retrieval.metrics import parse
 from aal_engine.measure.run import Output, Passage
 from aal_engine.service.evaluate import Watch, chosen
 from aal_engine.store.failure import Failure
@@ -64,9 +65,16 @@ class Plan:
     job: Job
     pack: Pack
     cases: tuple[Case, ...]
+    metrics: tuple[str, ...]
     index: tuple[Options, Path] | None
     agent: AgentSpec | None
     digest: str
+
+    @property
+    def asked(self) -> int:
+        """How many questions a whole run asks."""
+        families = 0 if self.agent is None else len(self.agent.families)
+        return len(self.cases) * families * self.job.attempts
 
     def questions(self, retrieved: Mapping[str, tuple[Passage, ...]]) -> Iterator[Question]:
         """Yield every question as every family, case by case."""
@@ -87,6 +95,7 @@ class LiveRun:
     index: Identity | None
     answered: tuple[Answered, ...]
     asked_now: int
+    notes: tuple[str, ...] = ()
 
 
 def plan(job: Job) -> Plan:
@@ -119,7 +128,8 @@ def plan(job: Job) -> Plan:
         "attempts": job.attempts,
     }
     ordered = tuple(cases[name] for name in sorted(cases))
-    return Plan(job, pack, ordered, index, agent, digest(asked))
+    metrics = dict.fromkeys(metric for suite in golden for metric in suite.suite.metrics)
+    return Plan(job, pack, ordered, tuple(metrics), index, agent, digest(asked))
 
 
 def live(
@@ -144,18 +154,20 @@ def live(
     if planned.agent is not None:
         check_secrets(planned.agent, secret)
     with open_journal(out, planned.digest, stamp(now), restart=restart) as journal:
+        if retry_failed:
+            journal.forget_failed()
         unsearched = [
             case
             for case in planned.cases
             if planned.index is not None and case.id not in journal.retrieved
         ]
+        if watch is not None:
+            watch.total(len(unsearched) + planned.asked - len(journal.answered))
         if unsearched:
             assert planned.index is not None
             with open_index(*planned.index, secret) as index:
                 journal.searched(index.identity())
-                _search(index, unsearched, planned.job.k, planned, journal)
-        if retry_failed:
-            journal.forget_failed()
+                _search(index, unsearched, planned, journal, watch)
         before = len(journal.answered)
         if planned.agent is None:
             outputs = (
@@ -171,21 +183,37 @@ def live(
             journal.index,
             tuple(journal.answered[key] for key in sorted(journal.answered)),
             len(journal.answered) - before,
+            tuple(_notes(planned, journal)),
         )
 
 
-def _search(index: Index, cases: Sequence[Case], k: int, planned: Plan, journal: Journal) -> None:
+def _notes(planned: Plan, journal: Journal) -> Iterator[str]:
+    """Yield what is allowed and seldom meant."""
+    found = [passage for listed in journal.retrieved.values() for passage in listed]
+    if planned.agent is not None and found and not any(passage.text for passage in found):
+        yield "the index gives no texts: the agent was asked with passages that say nothing"
+    deeper = [name for name in planned.metrics if (parse(name)[1] or 0) > planned.job.k]
+    if planned.index is not None and deeper:
+        names = ", ".join(map(shown, deeper))
+        yield f"{names}: measured on lists of {planned.job.k} passages; ask for more with --k"
+
+
+def _search(
+    index: Index, cases: Sequence[Case], planned: Plan, journal: Journal, watch: Watch | None
+) -> None:
     assert planned.index is not None
     separator = planned.index[0].get("passage_separator")
     remaining = iter(cases)
     while batch := list(islice(remaining, SEARCHED_AT_ONCE)):
-        found = index.search([case.question for case in batch], k)
+        found = index.search([case.question for case in batch], planned.job.k)
         journal.found(
             {
                 case.id: tuple(hit.passage(separator) for hit in hits)
                 for case, hits in zip(batch, found, strict=True)
             }
         )
+        if watch is not None:
+            watch.seen(len(batch))
 
 
 def _ask(
@@ -193,9 +221,6 @@ def _ask(
 ) -> None:
     asked = list(planned.questions(journal.retrieved))
     open_ = [one for one in asked if (one.family, one.case_id, one.attempt) not in journal.answered]
-    if watch is not None:
-        watch.total(len(asked))
-        watch.seen(len(asked) - len(open_))
     if open_:
         asyncio.run(_asked(planned, spec, open_, journal, secret, watch))
 

@@ -346,6 +346,20 @@ def test_a_changed_index_is_seen_by_the_gate(folder):
     assert "the index changed since the last release: kb@" in done.stdout
 
 
+def test_what_is_seldom_meant_is_noted(folder):
+    with serving(chat) as server:
+        live_pack.agent(folder, url=f"{server.url}/v1")
+        done = run(folder, "--families", "claude", "--k", "5")
+        assert "recall@10, precision@10, ndcg@10: measured on lists of 5 passages" in done.stderr
+        (folder / "ids_only.py").write_text(
+            "class Index:\n"
+            "    def search(self, queries, k):\n        return [[('doc-001', 1.0)] for _ in queries]\n"
+            "    def identity(self):\n        return {'name': 'ids'}\n"
+        )
+        done = run(folder, "--families", "claude", index="ids_only:Index", out="b")
+    assert done.returncode == 0 and "the index gives no texts" in done.stderr
+
+
 def test_attempts_are_asked_each(folder):
     with serving(chat) as server:
         live_pack.agent(folder, url=f"{server.url}/v1")

@@ -7,8 +7,11 @@ import sys
 import types
 from pathlib import Path
 
+import doors
 import pytest
 
+from aal_engine.store.bundle import bundled
+from aal_engine.store.index.opened import OPENERS, read_index
 from aal_engine.store.index.python import open_python
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
@@ -85,3 +88,30 @@ def test_llama_index(adapter, scores):
     [found] = index.search(["Refunds"], 2)
     assert [(hit.id, hit.doc_id) for hit in found] == [("kb-1", "kb"), ("kb-2", "kb")]
     assert found[0].text == TEXTS["kb-1"] and found[0].score > found[1].score
+
+
+def test_the_dry_run_says_what_the_readme_says(tmp_path):
+    section = README[README.index("## Your own index, your own agent") :]
+    agent = re.search(r"```yaml\n(# agent\.yaml\n.*?)```", section, re.DOTALL)
+    told = re.search(r"```text\n(dry run: .*?)```", section, re.DOTALL)
+    assert agent is not None and told is not None
+    (tmp_path / "agent.yaml").write_text(agent[1])
+    pack = bundled("golden_sets/handbook")
+    done = doors.call(
+        "lighthouse", tmp_path, "evals", "run", "--pack", pack, "--index", pack / "corpus.jsonl",
+        "--agent", "agent.yaml", "--version", "2.0.0", "--out", "out", "--dry-run",
+        GATEWAY_KEY="sk-1",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == told[1]
+
+
+def test_the_readme_s_index_is_one_that_can_be_read(tmp_path):
+    index = re.search(r"```yaml\n(# index\.yaml\n.*?)```", README, re.DOTALL)
+    assert index is not None
+    (tmp_path / "index.yaml").write_text(index[1])
+    options, _ = read_index(str(tmp_path / "index.yaml"))
+    assert options["kind"] == "opensearch"
+    kinds = re.findall(r"^\| ((?:`[a-z]+`(?:, )?)+) \|", README, re.MULTILINE)
+    named = {kind for cell in kinds for kind in re.findall("[a-z]+", cell)}
+    assert set(OPENERS) <= named

@@ -101,6 +101,7 @@ def test_a_torn_line_is_asked_again_and_any_other_damage_is_told(tmp_path):
             "in the middle": b"".join([*rows[:5], b"{broken\n", *rows[5:]]),
             "no head": b"".join(rows[1:]),
             "another file": b'{"schema": "x"}\n',
+            "no time": whole.replace(b"2026-01-31T", b"then", 1),
             "a row of nothing": b"".join([*rows, b'{"family": "claude"}\n']),
         }
         for name, content in damaged.items():

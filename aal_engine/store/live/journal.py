@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -153,7 +154,7 @@ def _opened(file: int, path: Path, job: str, begun_at: str) -> Journal:
         journal = Journal(file, begun_at)
         journal._append({"schema": JOURNAL_SCHEMA, "job": job, "begun_at": begun_at, "note": NOTE})
         return journal
-    if head.get("schema") != JOURNAL_SCHEMA or not isinstance(head.get("begun_at"), str):
+    if head.get("schema") != JOURNAL_SCHEMA or not _is_time(head.get("begun_at")):
         raise _damaged(path)
     if head.get("job") != job:
         raise Conflict(
@@ -168,6 +169,13 @@ def _opened(file: int, path: Path, job: str, begun_at: str) -> Journal:
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _damaged(path) from None
     return journal
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def finished(out: Path, job: str) -> int:

@@ -73,12 +73,18 @@ class AgentSpec:
     def most_tokens(self) -> int | None:
         """The tokens that one answer may have at most, where the families' parameters say so."""
         limits = [
-            part.get("parameters", {}).get(name)
+            max(
+                (
+                    limit
+                    for name in ("max_tokens", "max_completion_tokens")
+                    if type(limit := part.get("parameters", {}).get(name)) is int
+                ),
+                default=None,
+            )
             for part in self.families.values()
-            for name in ("max_tokens", "max_completion_tokens")
         ]
-        known = [limit for limit in limits if type(limit) is int]
-        return max(known) if len(known) >= len(self.families) else None
+        known = [limit for limit in limits if limit is not None]
+        return max(known) if known and len(known) == len(limits) else None
 
 
 def read_agent(given: str, families: Sequence[str]) -> AgentSpec:
