@@ -73,13 +73,19 @@ def serve(
         from aal_engine.api.evals import results_wing
         from aal_engine.api.mcp import mcp_wing
         from aal_engine.api.office import registry_wing
+        from aal_engine.api.page import page_wing
     except ImportError:
         raise MissingExtra("the server", "serve") from None
     with ExitStack() as opened:
         token, results = settings.read_token(), Results(ledger)
         hosts = [*LOOPBACKS, *(allow_host or ())]
         # The registry before the results: /api/v1/evals/suites is no eval record's id.
-        wings = [registry_wing(), results_wing(results, token), mcp_wing(results, token, hosts)]
+        wings = [
+            registry_wing(),
+            results_wing(results, token),
+            page_wing(results, token),
+            mcp_wing(results, token, hosts),
+        ]
         if monitor is not None:
             if policy is None:
                 raise InputError.at("--monitor goes by a policy", way_out="pass --policy too")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hmac
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
@@ -68,6 +69,36 @@ def bearer(credential: str | None, *, unset: str) -> Callable[[Request], None]:
             )
 
     return check
+
+
+def bearer_or_basic(credential: str) -> Callable[[Request], None]:
+    """Return a dependency for pages: a bearer credential, or the same as a password.
+
+    A browser asks its user for a name, which is not looked at, and the password.
+    """
+    by_bearer = bearer(credential, unset="")
+
+    def check(request: Request) -> None:
+        scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "basic":
+            try:
+                by_bearer(request)
+            except HTTPException as refused:
+                raise _asking(refused) from None
+            return
+        try:
+            _, _, password = base64.b64decode(sent, validate=True).partition(b":")
+        except ValueError:
+            password = b""
+        if not hmac.compare_digest(password, credential.encode()):
+            raise _asking(HTTPException(401, "a credential is needed"))
+
+    return check
+
+
+def _asking(refused: HTTPException) -> HTTPException:
+    asked = {"WWW-Authenticate": 'Basic realm="evaluations and releases", charset="UTF-8"'}
+    return HTTPException(refused.status_code, refused.detail, asked)
 
 
 def _parameters(dependant: Dependant) -> Iterator[str]:

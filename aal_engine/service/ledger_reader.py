@@ -15,6 +15,7 @@ from typing import Any
 
 from aal_engine.decide.entry import Entry
 from aal_engine.decide.ledger import Head
+from aal_engine.decide.release import AgentKey
 from aal_engine.store.ledger_index import LedgerIndex
 from aal_engine.store.ledger_query import Filters
 
@@ -118,6 +119,25 @@ class LedgerReader:
             self._index.catch_up()
             found = self._index.decisions(asked, before, limit)
         return [Decided(e[-1].seq, e[-1].at, tuple(part.body for part in e)) for e in found]
+
+    def subjects(self, *, after: AgentKey | None = None, limit: int = PAGE) -> list[AgentKey]:
+        """Return the agents and packs that have a complete decision, by name, those after one.
+
+        Raises:
+            LedgerError: as `head`.
+        """
+        with self._lock:
+            self._index.catch_up()
+            return [AgentKey(*each) for each in self._index.subjects(after, limit)]
+
+    def tree(self) -> tuple[Head, list[bytes]]:
+        """Return the head and the leaf hashes that lead to its root, 32 bytes each, in order.
+
+        Raises:
+            LedgerError: as `head`.
+        """
+        with self._lock:
+            return self._index.catch_up(), self._index.leaves()
 
     def parts(self, seq: int) -> list[Entry] | None:
         """Return the entries of the complete decision that an entry belongs to, None if of none.

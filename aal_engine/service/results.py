@@ -20,6 +20,7 @@ from aal_engine.errors import LedgerError, NotFound, shown
 from aal_engine.service.book import Book
 from aal_engine.service.ledger import verify
 from aal_engine.service.ledger_reader import Decided, Evaluated, Filters, LedgerReader
+from aal_engine.store.ledger import Ledger
 
 __all__ = ["Filters", "Results", "Row"]
 
@@ -55,6 +56,14 @@ class Results:
             if self._reader is None and (self._folder / LOG).is_dir():
                 self._reader = LedgerReader(self._folder, keep=self._keep)
             return self._reader
+
+    def checkpoint(self) -> bytes | None:
+        """Return the bytes of the latest checkpoint, unverified, None if nothing was signed.
+
+        Raises:
+            LedgerError: as `head`.
+        """
+        return None if self.reader() is None else Ledger.open(self._folder).checkpoint()
 
     def serving(self) -> Mapping[AgentKey, Serving]:
         """Return what the ledger says of each agent's versions in service, as of now.

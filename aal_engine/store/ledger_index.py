@@ -97,6 +97,14 @@ class LedgerIndex:
         found = query.decisions(self._rows, asked, before, limit)
         return [self._picked(parts) for parts in found]
 
+    def subjects(self, after: tuple[str, str] | None, limit: int) -> list[tuple[str, str]]:
+        """Return the agents and packs of complete decisions, by name, those after one."""
+        return query.subjects(self._rows, after, limit)
+
+    def leaves(self) -> list[bytes]:
+        """Return the leaf hashes of all entries, 32 bytes each, in order."""
+        return query.leaves(self._rows)
+
     def parts(self, seq: int) -> list[Entry] | None:
         """Return the entries of the complete decision that an entry belongs to, None if of none.
 

@@ -17,6 +17,7 @@ CREATE INDEX entry_kind ON entry (kind, seq);
 CREATE INDEX entry_agent ON entry (agent, seq);
 CREATE INDEX entry_pack ON entry (pack, seq);
 CREATE INDEX entry_decision ON entry (decision, seq);
+CREATE INDEX entry_subject ON entry (agent, pack, seq) WHERE first IS NOT NULL;
 CREATE TABLE record (
   entry INTEGER, place INTEGER, decision INTEGER, kind TEXT, suite TEXT, family TEXT,
   passed INTEGER, record TEXT, PRIMARY KEY (entry, place)
@@ -104,6 +105,22 @@ def decisions(
     found = _entries(rows, "e.first, e.seq", whole, asked, before, limit)
     parts = f"SELECT {_LINE} FROM entry e WHERE e.seq BETWEEN ? AND ? ORDER BY e.seq"  # noqa: S608
     return [rows.execute(parts, span).fetchall() for span in found]
+
+
+def subjects(
+    rows: sqlite3.Connection, after: tuple[str, str] | None, limit: int
+) -> list[tuple[str, str]]:
+    """Return the agents and packs of complete decisions, by name."""
+    return rows.execute(
+        "SELECT agent, pack FROM entry WHERE first IS NOT NULL AND pack IS NOT NULL"
+        " AND (agent, pack) > (?, ?) GROUP BY agent, pack ORDER BY agent, pack LIMIT ?",
+        (*(after or ("", "")), limit),
+    ).fetchall()
+
+
+def leaves(rows: sqlite3.Connection) -> list[bytes]:
+    """Return the leaf hashes of all entries, in order."""
+    return [leaf for (leaf,) in rows.execute("SELECT leaf FROM entry ORDER BY seq")]
 
 
 def parts(rows: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
