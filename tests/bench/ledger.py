@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from multiprocessing import Pool
 from pathlib import Path
 
 from aal_engine.decide.key import ED25519, SignerKey
@@ -24,6 +25,7 @@ from aal_engine.store.ledger import Ledger
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 ROUNDS = 5
+WRITERS = 8
 BODY = {
     "agent": "desk",
     "pack": "handbook",
@@ -118,7 +120,24 @@ def main() -> None:
         row("append and checkpoint", ours, one, "4x")
         many, ours = wall(written(line * 128), lambda: ledger.append_all("key", [BODY] * 128, NOW))
         row("append 128 at once", ours, many, "2x")
+        (one,) = wall(written(line))
         os.close(raw)
+        with Pool(WRITERS) as pool:
+            each = pool.map(latencies, [folder] * WRITERS)
+        slow = statistics.quantiles([taken for one in each for taken in one], n=100)[98]
+        Ledger.open(folder).verify(strict=False)
+        row(f"{WRITERS} writers at once, p99", slow, one * WRITERS, "4x writers x write and sync")
+
+
+def latencies(folder: Path) -> list[float]:
+    """Append entries beside other writers; return how long each took, in seconds."""
+    ledger = Ledger.open(folder)
+    times = []
+    for _ in range(50):
+        start = time.perf_counter()
+        ledger.append("key", BODY, NOW)
+        times.append(time.perf_counter() - start)
+    return times[1:]  # the first one reads all that is there
 
 
 def audited(folder: Path, old: Head) -> tuple[int, float]:

@@ -11,8 +11,12 @@ import time
 from datetime import UTC, datetime
 
 import pytest
+from specimen import breach
 
+from aal_engine.decide.replay import Replay
+from aal_engine.service.sequence import sequence
 from aal_engine.store.ledger import Ledger
+from aal_engine.store.pending import pend, waiting
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ORIGIN = "example.com/ledger"
@@ -142,3 +146,33 @@ def test_a_writer_that_was_stopped_holds_up_nobody_for_ever(folder):
         process.communicate(timeout=30)
     size = Ledger.open(folder).verify(strict=False).size
     assert Ledger.open(folder).append("breach", {}, NOON).seq == size
+
+
+SEQUENCE = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from aal_engine.service.sequence import sequence
+print("ready", flush=True)
+sys.stdin.readline()
+sequence(Path(sys.argv[1]), now=datetime.now(UTC))
+"""
+
+
+def test_killed_at_any_moment_putting_pending_records_in_order_loses_and_doubles_none(folder):
+    Ledger.init(folder, ORIGIN, NOON)
+    waits = {breach(n, check=f"check-{n}").id for n in range(60)}
+    for n in range(60):
+        pend(folder, "breach", [breach(n, check=f"check-{n}").body()], NOON)
+    chance = random.Random(7)
+    for _ in range(5):
+        process = started(SEQUENCE, folder)
+        let_go(process)
+        time.sleep(chance.uniform(0, 0.15))
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate(timeout=30)
+        assert Ledger.open(folder).audit(meaning=Replay()).head.size >= 1
+    sequence(folder, now=NOON)
+    recorded = [entry.body["incident"] for entry in Ledger.open(folder).entries() if entry.seq]
+    assert sorted(recorded) == sorted(waits)
+    assert waiting(folder) == {}
