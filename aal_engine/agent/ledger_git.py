@@ -10,6 +10,7 @@ import typer
 
 from aal_engine.agent.terminal import say, tell
 from aal_engine.service import sequence as act
+from aal_engine.service.ledger import counted
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -56,7 +57,7 @@ def repair(
 ) -> None:
     """Append what a fork has more."""
     common, taken = act.repair(ledger, own, now=datetime.now(UTC))
-    say(f"the two part after {common} {'entry' if common == 1 else 'entries'}\n")
+    say(f"the two part after {counted(common)}\n")
     _tell(taken)
 
 

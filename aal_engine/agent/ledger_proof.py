@@ -9,6 +9,7 @@ import typer
 
 from aal_engine.agent.terminal import say, tell
 from aal_engine.service import proof as act
+from aal_engine.service.ledger import counted
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -91,7 +92,7 @@ def check_proof(
 ) -> None:
     """Check an inclusion proof."""
     stated = act.check_inclusion(proof, entry, policy)
-    say(f"the entry is in the ledger {stated.origin} of {stated.size} entries\n")
+    say(f"the entry is in the ledger {stated.origin} of {counted(stated.size)}\n")
     _require_vouched(policy)
 
 
@@ -114,7 +115,7 @@ def check_consistency(
     """Check a consistency proof."""
     first, second = act.check_consistency(proof, old, new, policy)
     say(
-        f"the ledger {second.origin} of {second.size} entries starts with "
+        f"the ledger {second.origin} of {counted(second.size)} starts with "
         f"the {first.size} that it had\n"
     )
     _require_vouched(policy)

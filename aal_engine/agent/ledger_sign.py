@@ -10,6 +10,7 @@ import typer
 
 from aal_engine.agent.terminal import say
 from aal_engine.service import signing
+from aal_engine.service.ledger import counted
 
 app = typer.Typer(rich_markup_mode=None)
 keys = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make and rotate keys.")
@@ -118,7 +119,7 @@ def checkpoint(
 ) -> None:
     """Sign the ledger."""
     signed = signing.sign(ledger, key, now=datetime.now(UTC))
-    say(f"signed: {signed.size} entries of {signed.origin}\n")
+    say(f"signed: {counted(signed.size)} of {signed.origin}\n")
 
 
 @app.command(help=WITNESS)
@@ -130,4 +131,4 @@ def witness(
 ) -> None:
     """Cosign the latest checkpoint."""
     seen = signing.cosign(ledger, key, policy, state, now=datetime.now(UTC))
-    say(f"cosigned: {seen.size} entries of {seen.origin}\n")
+    say(f"cosigned: {counted(seen.size)} of {seen.origin}\n")

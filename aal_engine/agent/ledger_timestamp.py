@@ -11,6 +11,7 @@ import typer
 from aal_engine.agent.terminal import say
 from aal_engine.decide.entry import stamp
 from aal_engine.service import timestamp as act
+from aal_engine.service.ledger import counted
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -64,11 +65,11 @@ def keep(
 ) -> None:
     """Keep a response."""
     size, when = act.keep(ledger, response, chain)
-    say(f"the checkpoint of {size} entries existed by {stamp(when)}\n")
+    say(f"the checkpoint of {counted(size)} existed by {stamp(when)}\n")
 
 
 @app.command(help=CHECK)
 def check(chain: Chain, ledger: Folder = Path("ledger")) -> None:
     """Check all time stamps."""
     for size, when in act.check(ledger, chain):
-        say(f"the checkpoint of {size} entries existed by {stamp(when)}\n")
+        say(f"the checkpoint of {counted(size)} existed by {stamp(when)}\n")

@@ -17,7 +17,7 @@ from aal_engine.decide.ledger import Head
 from aal_engine.decide.note import parse
 from aal_engine.decide.replay import Replay
 from aal_engine.decide.trust import Trust, read_trust
-from aal_engine.errors import ChainBroken, InputError, NoTrustedKey
+from aal_engine.errors import AppendRefused, ChainBroken, InputError, NoTrustedKey
 from aal_engine.store.audit import Audit
 from aal_engine.store.audit_state import State, load_state, save_state
 from aal_engine.store.ledger import Ledger
@@ -49,6 +49,11 @@ def start(
             broken, or not signed to its end.
     """
     previous = None if after is None else _last_of(after)
+    if previous is not None and previous["origin"] == origin:
+        raise AppendRefused(
+            "a ledger that goes on from another needs an origin of its own",
+            way_out="name it with: --origin",
+        )
     return Ledger.init(folder, origin, now, vkeys=vkeys, previous=previous, network=network)
 
 
@@ -116,7 +121,7 @@ def verify(
     before = None if state is None else _state(state, meaning=meaning)
     known = None if before is None else before.head
     notes = [] if checkpoint is None else [read_text(checkpoint).encode()]
-    stated = [parse_text(parse(raw).text) for raw in notes]
+    stated = [_stated(raw, checkpoint) for raw in notes]
     if stated and known is not None and stated[0].size < known.size:
         raise InputError.at(
             "is older than the state, before which nothing is read",
@@ -147,6 +152,13 @@ def verify(
     return Report(
         _with_unfinished(audit, replay), covered, 0 if known is None else known.size, followed
     )
+
+
+def _stated(raw: bytes, file: Path | None) -> Checkpoint:
+    try:
+        return parse_text(parse(raw).text)
+    except NoTrustedKey:
+        raise InputError.at("is not a signed checkpoint", file=file) from None
 
 
 def _state(path: Path, *, meaning: bool) -> State | None:
@@ -229,14 +241,14 @@ def told(report: Report, *, meaning: bool = True) -> str:
     """Return what a verification found, in words."""
     audit, head = report.audit, report.audit.head
     lines = [
-        f"verified: {_entries(head.size)} of {head.origin}, the last of {head.at}",
+        f"verified: {counted(head.size)} of {head.origin}, the last of {head.at}",
         f"  root {base64.b64encode(head.root).decode()}",
         f"  the chain holds{', and each entry follows from those before it' if meaning else ''}",
     ]
     if report.since:
         lines.append(f"  read from entry {report.since} on; those before were verified earlier")
     if report.covered is not None:
-        lines.append(f"  trusted keys vouch for the first {_entries(report.covered)}")
+        lines.append(f"  trusted keys vouch for the first {counted(report.covered)}")
     lines += [
         f"warning: a trusted key was followed by {each.new}; add it to your policy"
         for each in report.followed
@@ -248,13 +260,12 @@ def told(report: Report, *, meaning: bool = True) -> str:
             "nobody was told that it succeeded, and the next append sets them aside"
         )
     if report.uncovered:
-        lines.append(
-            f"uncovered: no signed checkpoint covers the last {_entries(report.uncovered)}"
-        )
+        lines.append(f"uncovered: no signed checkpoint covers the last {counted(report.uncovered)}")
     return "\n".join(lines) + "\n" + ("" if report.covered is not None else BARE)
 
 
-def _entries(count: int) -> str:
+def counted(count: int) -> str:
+    """Return so many entries in words."""
     return f"{count} entry" if count == 1 else f"{count} entries"
 
 

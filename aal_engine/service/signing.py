@@ -116,6 +116,11 @@ def cosign(folder: Path, key: str, policy: Path, state: Path, *, now: datetime) 
         LedgerError: the ledger is broken, not signed by that key, or not what was seen before.
     """
     signer = load_key(key)
+    if signer.kind == ED25519:
+        raise AppendRefused(
+            "this key signs as a ledger, not as a witness",
+            way_out="make one with: aal ledger key new --witness --name NAME --out FILE",
+        )
     report = verify(folder, policy=policy, state=state)
     ledger = Ledger.open(folder)
     trust = read_trust(read_text(policy), policy.name)

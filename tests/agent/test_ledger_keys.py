@@ -240,6 +240,8 @@ class TestNewOrigin:
         assert (code, "no checkpoint covers the whole" in err) == (5, True)
         auditor.sign()
         assert auditor.run("init", "--origin", "example.com/next", *after)[0] == 0
+        same = ["--ledger", auditor.folder / "same", "--after", auditor.ledger]
+        assert auditor.run("init", "--origin", ORIGIN, *same)[0] == 3
         genesis = next(Ledger.open(auditor.folder / "next").entries())
         raw = (auditor.ledger / "checkpoint").read_bytes()
         head = Ledger.open(auditor.ledger).verify()
@@ -353,6 +355,13 @@ class TestWitness:
         auditor.append(1)
         assert auditor.witness()[0] == 3
 
+    def test_the_ledgers_own_key_is_no_witness(self, auditor):
+        auditor.sign()
+        told = ["--key", auditor.folder / "log.key", "--policy", auditor.folder / "policy"]
+        code, _, err = auditor.act("witness", *told, "--state", auditor.folder / "w.json")
+        assert code == 3
+        assert "not as a witness" in err
+
 
 class TestProof:
     @pytest.fixture
@@ -442,6 +451,12 @@ class TestConsistency:
     @pytest.mark.parametrize("size", ["0", "8"])
     def test_what_no_checkpoint_covers_has_no_proof(self, grown, size):
         assert grown.act("consistency", size)[0] == 2
+
+
+def test_a_pin_that_is_no_checkpoint_is_named(auditor):
+    auditor.sign()
+    code, _, err = auditor.verify("--checkpoint", auditor.folder / "policy")
+    assert (code, "policy: is not a signed checkpoint" in err) == (2, True)
 
 
 def test_a_kept_checkpoint_that_was_changed_shows(auditor):

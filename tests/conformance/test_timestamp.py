@@ -144,7 +144,7 @@ class TestAuthority:
         chain = ["--chain", self.folder / "root.pem"]
         code, out, _ = self.run(capfdbinary, "keep", self.folder / "response", *chain)
         assert code == 0
-        assert out.startswith(b"the checkpoint of 1 entries existed by 20")
+        assert out.startswith(b"the checkpoint of 1 entry existed by 20")
         assert (self.ledger / "checkpoints/000000000001.tsr").is_file()
         assert self.run(capfdbinary, "check", *chain) == (0, out, b"")
         assert Ledger.open(self.ledger).verify().size == 2
