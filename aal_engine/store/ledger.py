@@ -171,14 +171,15 @@ class Ledger:
     def follow(self, seen: Seen | None, each: Meaning) -> Seen | None:
         """Verify what was added after `seen`, give `each` its entries, and return how far that is.
 
-        The chain alone is verified, from the genesis on where `seen` is None. Returns None where
-        the log no longer holds what was seen: it was cut, written anew, or is another one.
+        The chain and the form of lines are verified, from the genesis on where `seen` is None.
+        Returns None where the log no longer holds what was seen: it was cut, written anew, or is
+        another one.
 
         Raises:
             ChainBroken: what was added does not follow.
             LedgerUnreadable: the ledger cannot be opened.
         """
-        told = Rules(strict=False, meaning=each)
+        told = Rules(strict=True, meaning=each)
         with self._reading() as view:
             if seen is None:
                 reading = Reading(view.entries, view.reach)
