@@ -25,6 +25,7 @@ def outcome_told(outcome: Outcome) -> tuple[dict[str, JSON], str]:
         "was": outcome.was,
         "entry": outcome.act,
         "why": outcome.why,
+        "said": outcome.said,
     }
     return facts, _line(outcome) + "\n"
 
@@ -35,6 +36,7 @@ def _line(outcome: Outcome) -> str:
         change = f"{shown(outcome.was)} -> {change}"
     entry = "" if outcome.act is None else f" (ledger entry {outcome.act})"
     why = f": {_WHY.get(outcome.why, outcome.why)}" if outcome.why else ""
+    why += f" ({shown(outcome.said)})" if outcome.said else ""
     said = outcome.ended.replace("_", " ")
     return f"{said}: {_on(outcome.key)} {change}{entry}: {ENDS[outcome.ended]}{why}"
 
@@ -115,6 +117,8 @@ def serving_told(serving: Serving) -> tuple[dict[str, JSON], str]:
         lines.append(
             f"  under way    {pending.kind} to {version} (ledger entry {pending.seq}){why}"
         )
+    if passed:
+        lines.append(f"  released     {', '.join(shown(version) for version, _ in passed)}")
     lines.append(f"  way back     {shown(back or 'none')}")
     lines += [
         f"  quarantined  {shown(version)} (ledger entry {seq}): "

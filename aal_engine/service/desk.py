@@ -83,7 +83,10 @@ def open_desk(ledger: Path, policy: Policy | Path, secrets: Secrets, clock: Cloc
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call ended: which version was to serve, in place of which, and the act's entry."""
+    """How a call ended: which version was to serve, in place of which, and the act's entry.
+
+    `why` is one of `decide.act`'s codes, `said` what an actuator failed by, in words.
+    """
 
     ended: Ended
     key: AgentKey
@@ -91,6 +94,7 @@ class Outcome:
     was: str | None = None
     act: int | None = None
     why: str | None = None
+    said: str | None = None
 
 
 @contextmanager

@@ -67,7 +67,8 @@ def carried_out(desk: Desk, key: AgentKey, pending: Pending, *, again: bool) -> 
     """
     order = Order(key, pending.version, pending.token, pending.incident)
     done = carry_out(desk.actuator, order, desk.policy.deployment.settle, again=again)
-    act = Outcome("failed", key, pending.version, pending.was, pending.seq, done.failed)
+    ids = (key, pending.version, pending.was, pending.seq)
+    act = Outcome("failed", *ids, done.failed, done.said)
     if done.failed is None:
         end = Done(key, pending.seq, pending.version)
         desk.book.state(pending.kind, end, desk.clock())

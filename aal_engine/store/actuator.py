@@ -45,10 +45,14 @@ class Actuator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an order ended: `failed` says why it did not, `found` is what was read after it."""
+    """How an order ended: `failed` says why it did not, `found` is what was read after it.
+
+    `said` is what failed in words, for a person; it is not recorded.
+    """
 
     failed: Why | None
     found: str | None
+    said: str | None = None
 
 
 def actuator_of(deployment: Deployment, base: Path, secrets: Secrets, clock: Clock) -> Actuator:
@@ -75,25 +79,27 @@ def carry_out(actuator: Actuator, order: Order, settle: float, *, again: bool) -
     if again and _shows(actuator, order):
         return Outcome(None, order.version)
     failed: Why | None = None
+    said: str | None = None
     try:
         actuator.act(order)
     except ActFailed as error:
-        failed = cast("Why", error.why)
+        failed, said = cast("Why", error.why), error.message
         if failed == "gone":
-            return Outcome(failed, None)
+            return Outcome(failed, None, said)
     deadline = time.monotonic() + (settle if failed is None else 0)
     pause = _FIRST_PAUSE
     while True:
-        unread = False
-        found = None
+        unread = found = None
         try:
             found = actuator.read(order.key)
-        except ActFailed:
-            unread = True
-        if not unread and found == order.version:
+        except ActFailed as error:
+            unread = error.message
+        if unread is None and found == order.version:
             return Outcome(None, found)
         if time.monotonic() + pause > deadline:
-            return Outcome(failed or ("unreadable" if unread else "unchanged"), found)
+            return Outcome(
+                failed or ("unchanged" if unread is None else "unreadable"), found, said or unread
+            )
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
 

@@ -83,6 +83,7 @@ def test_json_tells_the_same(run):
 def test_show_and_list_in_words(run):
     promote(run, "1.9.0", "1.10.0")
     assert "  serves       1.10.0 since 20" in run("show").stdout
+    assert "  released     1.9.0, 1.10.0\n" in run("show").stdout
     assert "  way back     1.9.0\n" in run("show").stdout
     assert len(run("list").stdout.splitlines()) == 2
 
@@ -202,6 +203,15 @@ def test_a_command_that_lies_is_caught(run, tmp_path):
     done = run("check", "--policy", "policy.yaml")
     assert done.returncode == 0
     assert "promoted: desk on support 1.10.0" in done.stdout
+
+
+def test_a_program_that_is_not_there_is_named(run, tmp_path):
+    (tmp_path / "policy.yaml").write_text(
+        POLICY + "release: {actuator: {command: {act: [no-such-program], read: [cat, now]}}}\n"
+    )
+    done = run("promote", "1.9.0", "--policy", "policy.yaml")
+    assert done.returncode == 6
+    assert "the target refused the act (no-such-program cannot be run)" in done.stdout
 
 
 def test_a_webhook_and_a_notifier_with_a_secret_of_the_environment(run, tmp_path):
