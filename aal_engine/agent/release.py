@@ -17,7 +17,7 @@ from aal_engine.api.settings import secret
 from aal_engine.canonical import JSON
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.serving import Serving
-from aal_engine.errors import InputError, shown
+from aal_engine.errors import AalError, InputError, shown
 from aal_engine.service import release as act
 from aal_engine.service.book import Book
 from aal_engine.service.clock import moment
@@ -136,7 +136,7 @@ def promote(
     if dry_run:
         _end(act.planned(desk, key, version), format)
     outcome = act.promote(desk, key, version, instead_of=instead_of)
-    deliver(desk)
+    _tell_notices(desk)
     _end(outcome, format, halted=desk.book.serving(key).halt is not None)
 
 
@@ -157,7 +157,7 @@ def rollback(
     if dry_run:
         _end(act.planned(desk, key, None), format)
     outcome = act.rollback(desk, act.by_hand(desk.book.serving(key), reason, desk.clock()))
-    deliver(desk)
+    _tell_notices(desk)
     _end(outcome, format, halted=desk.book.serving(key).halt is not None)
 
 
@@ -172,7 +172,7 @@ def check(
     desk = act.open_desk(ledger, policy, secret, _clock(at))
     outcomes = act.resume(desk)
     readings = reconcile(desk)
-    deliver(desk)
+    _tell_notices(desk)
     told = readings_told(outcomes, readings)
     say(_json(told) if format == "json" else _lines(told["lines"]))
     halted = any(serving.halt is not None for serving in desk.book.replay().serving.values())
@@ -249,6 +249,14 @@ def clear(
     seq = act.clear(book, key, version, reason, _clock(at)())
     what = "the halt" if version is None else shown(version)
     say(f"cleared: {what} of {_named(key)} (ledger entry {seq})\n")
+
+
+def _tell_notices(desk: act.Desk) -> None:
+    """Tell the notices that are due; what was done stands whether they can be told or not."""
+    try:
+        deliver(desk)
+    except AalError as error:
+        tell(f"note: notices are still to be told, by the next call: {error.message}")
 
 
 def _clock(at: str | None) -> Callable[[], datetime]:

@@ -5,7 +5,7 @@ release     intent -> done                        a version is promoted
 rollback    intent -> done                        an incident is answered: another version serves
             halt                                  automatic acts stand still until a person clears
 both        failed                                the act did not show, or could not be tried
-            found                                 the target was read again: what it says has changed
+            found                                 read again, the target shows something else
             told                                  a notice went out
 quarantine  -                                     a version may not serve, until it is cleared
 clear       -                                     a person lifts a quarantine or a halt

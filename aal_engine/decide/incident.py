@@ -23,8 +23,8 @@ class Incident:
 
     `since` is the ledger entry by which the version went into service (see `Stint.since`), None
     where the ledger does not know that it ever did; so what a version did in an earlier stint says
-    nothing of the present one. `evidence` is the SHA-256 (hexadecimal) of what showed it first, such
-    as a trace id. `value` broke `limit`, over `n` sampled outputs at the rate `rate` (0 to 1).
+    nothing of the present one. `evidence` is the SHA-256 (hexadecimal) of what showed it first,
+    such as a trace id. `value` broke `limit`, over `n` sampled outputs at the rate `rate` (0 to 1).
     `observed_at` is a time as entries hold it.
 
     Only a breach quarantines its version and can be answered with a rollback; what was not measured

@@ -59,8 +59,9 @@ def line(notice: Notice) -> str:
     said = LINES[notice.word].format(
         was=shown(notice.was or "nothing"), version=shown(notice.version or "nothing"), why=why
     )
+    where = f"{shown(notice.key.agent)} on {shown(notice.key.pack)}"
     cause = "" if notice.check is None else f", check {shown(notice.check)}"
-    return f"{shown(notice.key.agent)} on {shown(notice.key.pack)}: {said}{cause} (ledger entry {notice.seq})"
+    return f"{where}: {said}{cause} (ledger entry {notice.seq})"
 
 
 def message(notice: Notice) -> Message:

@@ -4,9 +4,9 @@
 intent entry -> act -> read back -> done entry
 ```
 
-Each round starts from what the ledger says then. So it does not matter which process wrote the entry
-before, and what one that died left half done is finished: an intent without an end is found, the
-target is read, acted on only if it does not show the version yet, and the end is written.
+Each round starts from what the ledger says then. So it does not matter which process wrote the
+entry before, and what one that died left half done is finished: an intent without an end is found,
+the target is read, acted on only if it does not show the version yet, and the end is written.
 """
 
 from __future__ import annotations

@@ -219,7 +219,8 @@ def test_a_webhook_and_a_notifier_with_a_secret_of_the_environment(run, tmp_path
         (tmp_path / "policy.yaml").write_text(
             POLICY
             + "release:\n  settle: 0\n  actuator:\n    webhook:\n"
-            + f"      {{url: '{endpoint.url}/serve', read: '{endpoint.url}/now', secret_env: HOOK}}\n"
+            + f"      url: {endpoint.url}/serve\n      read: {endpoint.url}/now\n"
+            + "      secret_env: HOOK\n"
             + "rollback:\n  notify:\n"
             + f"    - {{url: '{endpoint.url}/notice', secret_env: HOOK, deadline: 1}}\n"
         )
@@ -272,6 +273,18 @@ def test_a_notifier_that_hangs_delays_no_rollback(run, tmp_path):
         process.communicate()
 
 
+def test_another_process_at_the_notices_changes_no_outcome(run, tmp_path, monkeypatch):
+    from aal_engine.store.turn import turn
+
+    monkeypatch.setattr("aal_engine.decide.deployment.Deployment.longest", 0.1)
+    promote(run, "1.9.0", "1.10.0")
+    with turn(tmp_path / "ledger", "notices", 0.0):
+        done = rollback(run)
+    assert done.returncode == 0
+    assert "notices are still to be told" in done.stderr
+    assert "rolled back from 1.10.0 to 1.9.0" in run("check", "--policy", "policy.yaml").stderr
+
+
 def test_interrupted_while_a_target_takes_its_time_it_goes_on_next_time(run, tmp_path):
     (tmp_path / "policy.yaml").write_text(
         POLICY
@@ -304,7 +317,9 @@ BAD = {
     ),
     "another scheme": "rollback: {notify: [{url: 'file:///etc/passwd', secret_env: HOOK}]}",
     "a secret in the file": "rollback: {notify: [{url: 'https://example.com/', secret: s3cret}]}",
-    "a secret for a name": "rollback: {notify: [{url: 'https://example.com/', secret_env: s3-cret}]}",
+    "a secret for a name": (
+        "rollback: {notify: [{url: 'https://example.com/', secret_env: s3cret-}]}"
+    ),
     "an unknown halt": "rollback: {on_halt: explode}",
     "no rollback at all": "rollback: {halt_after: {rollbacks: 0}}",
     "an answer without a version": (

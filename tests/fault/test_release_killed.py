@@ -1,4 +1,4 @@
-"""The process dies between every two steps of an act, or its disk is full; the next one finishes it."""
+"""The process dies between any two steps of an act, or its disk is full; the next goes on."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_stop_is_a_command_of_its_own(tmp_path):
     [
         "import time; time.sleep(60)",
         # Its child holds the output open, and would for long.
-        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])",
+        "import subprocess; subprocess.Popen(['sleep', '60'])",
         "import os, time; os.close(1); time.sleep(60)",
         "while True: print('x' * 1000)",
     ],
