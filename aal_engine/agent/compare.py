@@ -97,6 +97,7 @@ def _described(one: Comparison) -> dict[str, Any]:
                 "interval": list(each.paired.interval),
                 "test": each.paired.test,
                 "p": each.paired.p,
+                "detectable": each.paired.detectable,
                 "p_holm": each.p_holm,
                 "higher": list(each.higher),
                 "lower": list(each.lower),
@@ -110,7 +111,7 @@ def _told(one: Comparison, *, several: bool) -> str:
     left_out = f", {one.compared.left_out} left out" if one.compared.left_out else ""
     sides = f"{_side(one.first)} -> {_side(one.other)}"
     lines = [f"{one.kind} {shown(one.suite)}: {sides}, {one.compared.cases} cases{left_out}"]
-    head = ("metric", "first", "other", "difference", "95% interval", "p")
+    head = ("metric", "first", "other", "difference", "95% interval", "p", "detects")
     rows = [head + (("Holm",) if several else ())]
     rows += [_cells(each, several=several) for each in one.compared.differences]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -131,6 +132,7 @@ def _cells(each: Difference, *, several: bool) -> tuple[str, ...]:
         f"{each.paired.difference:+.4f}",
         f"{low:+.4f} to {high:+.4f}",
         _p(each.paired.p),
+        f"{each.paired.detectable:.4f}",
     )
     return (*cells, _p(each.p_holm)) if several else cells
 

@@ -91,6 +91,7 @@ def test_two_evaluations_are_told_metric_by_metric(folder):
     assert success["higher"] == [f"case-{n}" for n in range(2, CASES)]
     assert success["lower"] == []
     assert success["interval"][0] < 0.75 <= success["interval"][1]
+    assert 0 < success["detectable"] <= 1
     assert retrieval["metrics"]["ndcg@10"]["test"] == "sign_flip"
     assert answers["metrics"]["complete"]["difference"] == 0.75
 
@@ -100,7 +101,16 @@ def test_the_text_says_better_and_worse_and_names_cases(folder):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "retrieval core: 1.0 claude [1] -> 1.1 claude [2], 8 cases"
-    assert lines[1].split() == ["metric", "first", "other", "difference", "95%", "interval", "p"]
+    assert lines[1].split() == [
+        "metric",
+        "first",
+        "other",
+        "difference",
+        "95%",
+        "interval",
+        "p",
+        "detects",
+    ]
     assert lines[2].split()[:4] == ["success@1", "0.2500", "1.0000", "+0.7500"]
     assert lines[3].strip() == f"6 better: {', '.join(f'case-{n}' for n in range(2, CASES))}"
     assert "6 up: case-2" in done.stdout

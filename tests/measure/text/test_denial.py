@@ -13,7 +13,11 @@ from aal_engine.measure.point import parse_claim
 from aal_engine.measure.run import Output
 
 STATES = ("asserted", "negated", "quoted", "asked")
-FALSE_ALARMS = {"The plan doesn't come with a card, a phone or free shipping."}
+FALSE_ALARMS = {
+    "The plan doesn't come with a card, a phone or free shipping.",
+    "No shop near you offers better terms or instant refunds.",
+    "No faster free shipping is offered.",
+}
 """Denials that the rules do not see: the claim counts though it is denied."""
 
 
