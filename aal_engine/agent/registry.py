@@ -14,7 +14,7 @@ import typer
 
 from aal_engine.agent.terminal import run as run_door
 from aal_engine.agent.terminal import say, tell
-from aal_engine.errors import InputError, file_name
+from aal_engine.errors import Conflict, InputError, file_name
 
 if TYPE_CHECKING:
     from aal_engine.registry.office import Office
@@ -79,6 +79,16 @@ Evals must be enabled (EVALS_ENABLED=true); the runner is part of `aal serve`.
 Example:
 
   aal registry run now http-basics
+"""
+
+RUNNER = """Run the runner by itself, until Ctrl-C or SIGTERM: examine what is due or asked for.
+
+`aal serve` carries one; beside it, this is another, and one of all of them leads. Evals must be
+enabled (EVALS_ENABLED=true). On PostgreSQL EVALS_FAN_OUT=true lets all of them examine at once.
+
+Example:
+
+  aal registry runner
 """
 
 TRUST = """Compute EigenTrust over all edges as they are now, and print the most trusted.
@@ -373,6 +383,31 @@ def prune(
     with _office(database) as office:
         deleted = admin.prune(office, before=_now() - timedelta(days=older_than_days))
     say(f"deleted {deleted} results; standings are as they were\n")
+
+
+@app.command(help=RUNNER)
+def runner(database: Database = None) -> None:
+    """Run the runner."""
+    import asyncio
+    import logging
+    import signal
+
+    from aal_engine.api.pace import pace
+    from aal_engine.registry.runner import Tally, serve
+
+    async def until_stopped(office: Office) -> Tally:
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        return await serve(office, pace(), stop=stop)
+
+    logging.basicConfig(format="%(asctime)s %(message)s")
+    logging.getLogger("aal_engine.registry").setLevel(logging.INFO)
+    with _office(database) as office:
+        if not office.enabled:
+            raise Conflict("evals are not enabled", way_out="set EVALS_ENABLED=true")
+        done = asyncio.run(until_stopped(office))
+    say(f"stopped: {done.recorded} exams recorded, {done.void} void, {done.stale} left to others\n")
 
 
 def main() -> None:

@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from aal_engine.api import settings
 from aal_engine.api.admin import operator
 from aal_engine.api.app import Wing
+from aal_engine.api.pace import pace
 from aal_engine.api.registry import public
 from aal_engine.errors import AalError
 from aal_engine.registry import runner
-from aal_engine.registry.address import allow
 from aal_engine.registry.office import Office, open_office
-from aal_engine.registry.run import Limits
 
 
 def registry_wing() -> Wing:
@@ -24,11 +23,7 @@ def registry_wing() -> Wing:
             database is not prepared or does not answer.
     """
     office = opened(settings.evals_database(), enabled=settings.evals_enabled())
-    pace = runner.Pace(
-        tick=settings.evals_tick(),
-        fan_out=settings.evals_fan_out(),
-        limits=Limits(allowed=allow(settings.evals_networks(), settings.evals_ports())),
-    )
+    how = pace()
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
@@ -36,7 +31,7 @@ def registry_wing() -> Wing:
             yield
             return
         try:
-            async with runner.running(office, pace):
+            async with runner.running(office, how):
                 yield
         finally:
             office.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -44,42 +45,45 @@ def evals_enabled() -> bool:
     Raises:
         InputError: EVALS_ENABLED is neither on nor off.
     """
-    return _flag("EVALS_ENABLED")
+    return flag("EVALS_ENABLED")
 
 
-def evals_fan_out() -> bool:
-    """Whether every runner of the registry examines, not the leader alone.
-
-    Raises:
-        InputError: EVALS_FAN_OUT is neither on nor off.
-    """
-    return _flag("EVALS_FAN_OUT")
-
-
-def evals_tick() -> float:
-    """Return the seconds between two looks for what is due: from 0.1 to 3600, 2 unless said.
+def flag(name: str) -> bool:
+    """Return a switch; unset is off.
 
     Raises:
-        InputError: EVALS_TICK_SECONDS is no such number.
+        InputError: it is neither on nor off.
     """
-    said = os.environ.get("EVALS_TICK_SECONDS") or "2"
+    said = os.environ.get(name, "").strip().lower()
+    if said not in ON and said not in OFF:
+        raise InputError.at("neither on nor off", field=name, way_out="set it to true or false")
+    return said in ON
+
+
+def number(name: str, default: float, least: float, most: float) -> float:
+    """Return a number within bounds; `default` where the variable is not set.
+
+    Raises:
+        InputError: it is no number, or lies outside the bounds.
+    """
+    said = os.environ.get(name, "").strip()
     try:
-        tick = float(said)
+        value = float(said) if said else default
     except ValueError:
-        tick = 0.0
-    if not 0.1 <= tick <= 3600:
-        raise InputError.at("not a number from 0.1 to 3600", field="EVALS_TICK_SECONDS")
-    return tick
+        value = math.nan
+    if not least <= value <= most:
+        raise InputError.at(f"not a number from {least:g} to {most:g}", field=name)
+    return value
 
 
-def evals_networks() -> tuple[str, ...]:
-    """Return the networks that agents may be called on beside the public ones, in CIDR form."""
-    return _words("EVALS_ALLOW_NETWORKS")
+def word(name: str) -> str | None:
+    """Return a variable's value, None where it is not set."""
+    return os.environ.get(name, "").strip() or None
 
 
-def evals_ports() -> tuple[str, ...] | None:
-    """Return the ports, or ranges of ports, that agents may be called on, None where not said."""
-    return _words("EVALS_ALLOW_PORTS") or None
+def words(name: str) -> tuple[str, ...] | None:
+    """Return a list that is written with commas or spaces; None where the variable is not set."""
+    return tuple(os.environ.get(name, "").replace(",", " ").split()) or None
 
 
 def evals_database() -> str:
@@ -94,17 +98,6 @@ def evals_admin_token() -> str | None:
         InputError: it is too short to be a secret.
     """
     return _token("EVALS_ADMIN_TOKEN")
-
-
-def _flag(name: str) -> bool:
-    said = os.environ.get(name, "").strip().lower()
-    if said not in ON and said not in OFF:
-        raise InputError.at("neither on nor off", field=name, way_out="set it to true or false")
-    return said in ON
-
-
-def _words(name: str) -> tuple[str, ...]:
-    return tuple(os.environ.get(name, "").replace(",", " ").split())
 
 
 def _token(name: str) -> str | None:
