@@ -15,7 +15,7 @@ from aal_engine.registry.runner import Pace
 
 NUMBERS: Final[Mapping[str, tuple[float, float, float]]] = {
     "EVALS_TICK_SECONDS": (2, 0.1, 3600),
-    "EVALS_PARALLEL": (32, 1, 1000),
+    "EVALS_PARALLEL": (16, 1, 1000),
     "EVALS_LEASE_SECONDS": (15, 2, 600),
     "EVALS_TASK_SECONDS": (10, 0.1, 600),
     "EVALS_EXAM_SECONDS": (120, 1, 3600),

@@ -64,7 +64,7 @@ class Pace:
     """
 
     tick: float = 2.0
-    parallel: int = 32
+    parallel: int = 16
     ttl: float = 15.0
     grace: float = 10.0
     fan_out: bool = False
@@ -92,7 +92,7 @@ async def serve(
     *,
     stop: asyncio.Event,
     resolver: Resolver | None = None,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    clock: Callable[[], datetime] | None = None,
 ) -> Tally:
     """Run until `stop` is set, end or give back what is in flight, and return what was done.
 
@@ -103,23 +103,42 @@ async def serve(
     """
     if not office.enabled:
         return Tally()
-    with ThreadPoolExecutor(DATABASE_THREADS, thread_name_prefix="registry") as threads:
-        async with examiner(pace.limits, parallel=pace.parallel, resolver=resolver) as examining:
-            runner = _Runner(_Desk(office.database, threads, clock), pace, examining)
-            await runner.work(stop)
-            return runner.tally
+    async with _opened(office, pace, resolver, clock or _now) as runner:
+        await runner.work(stop)
+        return runner.tally
 
 
 @asynccontextmanager
 async def running(office: Office, pace: Pace) -> AsyncIterator[None]:
-    """Run beside whatever else the process serves, for the context's duration."""
-    stop = asyncio.Event()
-    serving = asyncio.create_task(serve(office, pace, stop=stop))
-    try:
+    """Run beside whatever else the process serves, for the context's duration.
+
+    Raises:
+        InputError: on entering, as in `serve`.
+    """
+    if not office.enabled:
         yield
-    finally:
-        stop.set()
-        await serving
+        return
+    async with _opened(office, pace, None, _now) as runner:
+        stop = asyncio.Event()
+        working = asyncio.create_task(runner.work(stop))
+        try:
+            yield
+        finally:
+            stop.set()
+            await working
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@asynccontextmanager
+async def _opened(
+    office: Office, pace: Pace, resolver: Resolver | None, clock: Callable[[], datetime]
+) -> AsyncIterator[_Runner]:
+    with ThreadPoolExecutor(DATABASE_THREADS, thread_name_prefix="registry") as threads:
+        async with examiner(pace.limits, parallel=pace.parallel, resolver=resolver) as examining:
+            yield _Runner(_Desk(office.database, threads, clock), pace, examining)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,9 @@ async def probe(folder: Path, port: int, agents: int, parallel: int) -> None:
 
         await asyncio.gather(*(one() for _ in range(parallel)))
         began, cpu = time.perf_counter(), time.process_time()
-        latencies = sorted(sum(await asyncio.gather(*(one() for _ in range(agents))), []))
+        exams = await asyncio.gather(*(one() for _ in range(agents)))
         spent, wall = time.process_time() - cpu, time.perf_counter() - began
+    latencies = sorted(latency for exam in exams for latency in exam)
     tasks = agents * TASKS
     print(f"{tasks} tasks, {agents} TLS connections, {parallel} at once")
     print(f"{tasks / spent:.0f} tasks a CPU second, {tasks / wall:.0f} a second of wall time")

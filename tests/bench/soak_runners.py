@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -37,8 +37,9 @@ def main() -> int:
         )
         twice = doubled(database)
         database.close()
-    for name, value in asdict(soaked).items():
-        print(f"{name}: {dict(value) if isinstance(value, dict) else value}")
+    for each in fields(soaked):
+        value = getattr(soaked, each.name)
+        print(f"{each.name}: {dict(value) if isinstance(value, dict) else value}")
     print(f"there twice: {twice}")
     done = soaked.states.get("done", 0)
     whole = (soaked.results, soaked.rewards) == (2 * done, done)

@@ -43,6 +43,60 @@ class Soaked:
     tallies: Counter[str]
 
 
+class Crowd:
+    """Runner processes, and those of them that sleep until a moment."""
+
+    def __init__(self, command: list[str], count: int, rng: random.Random) -> None:
+        self.command, self.rng = command, rng
+        self.stopped = self.killed = 0
+        self.asleep: dict[int, float] = {}
+        self.runners = [self.start() for _ in range(count)]
+        for each in self.runners:
+            assert read_line(each) == b"ready\n"
+
+    def start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self.command, stdout=subprocess.PIPE)
+
+    def disturb(self, *, kill: bool) -> None:
+        """Stop one for up to 2.5 s, or kill it and start another; wake those whose time is over."""
+        place = self.rng.randrange(len(self.runners))
+        if place not in self.asleep and kill and self.rng.random() < 0.1:
+            self.runners[place].kill()
+            self.runners[place].communicate()
+            self.runners[place] = self.start()
+            assert read_line(self.runners[place]) == b"ready\n"
+            self.killed += 1
+        elif place not in self.asleep:
+            self.runners[place].send_signal(signal.SIGSTOP)
+            self.asleep[place] = time.monotonic() + self.rng.uniform(0.1, 2.5)
+            self.stopped += 1
+        for each in [p for p, wake in self.asleep.items() if wake < time.monotonic()]:
+            self.runners[each].send_signal(signal.SIGCONT)
+            del self.asleep[each]
+
+    def end(self) -> Counter[str]:
+        """Wake all, let them end in good order, and return their tallies added up."""
+        tallies: Counter[str] = Counter()
+        for each in self.runners:
+            each.send_signal(signal.SIGCONT)
+            each.send_signal(signal.SIGTERM)
+        for each in self.runners:
+            said, _ = each.communicate(timeout=60)
+            assert each.returncode == 0, each.returncode
+            tallies.update(json.loads(said))
+        return tallies
+
+    def kill(self) -> None:
+        for each in self.runners:
+            each.kill()
+            each.communicate()
+
+
+def read_line(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
 def soak(
     database: Database,
     url: str,
@@ -75,45 +129,18 @@ def soak(
         for key, minutes in (("quick", 1), ("slow", 3)):
             put_suite(database, key, interval_minutes=minutes, reward=REWARD, reputation=True)
         command = [sys.executable, str(PROCESS), url, str(began), str(SPEED), str(fan_out)]
-        runners = [begun(command) for _ in range(processes)]
-        for each in runners:
-            ready(each)
-        asleep: dict[int, float] = {}
-        audits = stopped = killed = 0
+        crowd = Crowd(command, processes, rng)
+        audits = 0
         try:
             until = time.monotonic() + seconds
             while time.monotonic() < until:
                 time.sleep(rng.uniform(0.05, 0.3))
-                place = rng.randrange(processes)
-                if place in asleep:
-                    pass
-                elif kill and rng.random() < 0.1:
-                    runners[place].kill()
-                    runners[place].communicate()
-                    runners[place] = begun(command)
-                    ready(runners[place])
-                    killed += 1
-                else:
-                    runners[place].send_signal(signal.SIGSTOP)
-                    asleep[place] = time.monotonic() + rng.uniform(0.1, 2.5)
-                    stopped += 1
-                for each in [p for p, wake in asleep.items() if wake < time.monotonic()]:
-                    runners[each].send_signal(signal.SIGCONT)
-                    del asleep[each]
+                crowd.disturb(kill=kill)
                 assert admin.audit(office) == []
                 audits += 1
-            tallies: Counter[str] = Counter()
-            for each in runners:
-                each.send_signal(signal.SIGCONT)
-                each.send_signal(signal.SIGTERM)
-            for each in runners:
-                said, _ = each.communicate(timeout=60)
-                assert each.returncode == 0, each.returncode
-                tallies.update(json.loads(said))
+            tallies = crowd.end()
         finally:
-            for each in runners:
-                each.kill()
-                each.communicate()
+            crowd.kill()
     assert admin.audit(office) == []
     with database.read() as connection:
 
@@ -128,19 +155,10 @@ def soak(
             results=one("SELECT count(*) FROM results"),
             rewards=one("SELECT count(*) FROM transfers WHERE suite_id IS NOT NULL"),
             epoch=one("SELECT max(epoch) FROM leases"),
-            stopped=stopped,
-            killed=killed,
+            stopped=crowd.stopped,
+            killed=crowd.killed,
             tallies=tallies,
         )
-
-
-def begun(command: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, stdout=subprocess.PIPE)
-
-
-def ready(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
 
 
 def doubled(database: Database) -> dict[str, int]:
