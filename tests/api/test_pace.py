@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
+
 import pytest
 
 from aal_engine.api.pace import NUMBERS, pace
 from aal_engine.errors import InputError
+from aal_engine.registry.address import Allowed, allow
+from aal_engine.registry.probe.lookup import CANARY
 from aal_engine.registry.runner import Pace
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+OTHERS = (
+    "EVALS_ALLOW_NETWORKS",
+    "EVALS_ALLOW_PORTS",
+    "EVALS_CA_FILE",
+    "EVALS_CANARY",
+    "EVALS_FAN_OUT",
+)
 
 
 @pytest.fixture(autouse=True)
 def unset(monkeypatch):
-    for name in (*NUMBERS, "EVALS_ALLOW_NETWORKS", "EVALS_ALLOW_PORTS", "EVALS_CA_FILE",
-                 "EVALS_CANARY", "EVALS_FAN_OUT"):  # fmt: skip
+    for name in (*NUMBERS, *OTHERS):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def tells():
+    """The rows of the README's table of variables."""
+    lines = README.read_text(encoding="utf-8").splitlines()
+    start = lines.index("| variable | default | what it is |") + 2
+    rows = itertools.takewhile(lambda line: line.startswith("|"), lines[start:])
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_the_readme_tells_of_every_variable_and_of_its_default(tells):
+    names = {name.strip("`"): default.strip("`") for name, default, _ in tells}
+    assert names.keys() == {*NUMBERS, *OTHERS}
+    numbers = {name: float(names[name]) for name in NUMBERS}
+    assert numbers == {name: default for name, (default, _, _) in NUMBERS.items()}
+    allowed = allow((), names["EVALS_ALLOW_PORTS"].split(","))
+    assert (allowed, names["EVALS_CANARY"]) == (Allowed(), CANARY)
 
 
 def test_without_a_word_the_runner_is_as_its_own_defaults_say():

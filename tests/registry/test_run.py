@@ -335,6 +335,17 @@ def test_one_connection_serves_a_suite_and_dialling_is_no_latency():
     assert all(o.latency_ms is not None and o.latency_ms < 600 for o in outcomes)
 
 
+def test_sixty_four_exams_at_once_have_a_connection_each_and_all_are_answered():
+    async def all_at_once(claim) -> list:
+        async with examiner(limits(), parallel=64) as examining:
+            return await asyncio.gather(*(examining.examine(claim) for _ in range(64)))
+
+    with stranger({"/": answer(b"pong")}) as agent:
+        exams = asyncio.run(all_at_once(claim_of(http(agent.port), ["/"] * 5)))
+        assert agent.connections == 64
+    assert all(outcome.passed for exam in exams for outcome in exam)
+
+
 def test_proxies_and_credentials_of_the_environment_are_not_used(monkeypatch, tmp_path):
     netrc = tmp_path / ".netrc"
     netrc.write_text("machine 127.0.0.1 login me password hunter2\n")
