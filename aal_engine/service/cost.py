@@ -11,7 +11,8 @@ from aal_engine.canonical import JSON
 from aal_engine.measure.origin import Identity
 from aal_engine.measure.run import Passage
 from aal_engine.service.live import Plan
-from aal_engine.store.index.opened import Secret, open_index
+from aal_engine.store.address import Secret
+from aal_engine.store.index.opened import open_index
 from aal_engine.store.live.journal import Answered, finished
 from aal_engine.store.live.prompt import asked
 from aal_engine.store.live.spec import check_secrets

@@ -24,16 +24,16 @@ from aal_engine.measure.origin import Identity
 from aal_engine.measure.retrieval.metrics import parse
 from aal_engine.measure.run import Output, Passage
 from aal_engine.service.evaluate import Watch, chosen
+from aal_engine.store.address import Options, Secret, decisive
 from aal_engine.store.failure import Failure
 from aal_engine.store.golden import load_golden, load_pack
 from aal_engine.store.index.hit import Index
-from aal_engine.store.index.opened import Options, Secret, open_index, read_index
+from aal_engine.store.index.opened import open_index, read_index
 from aal_engine.store.live.agent import Agents, Question, Reply
 from aal_engine.store.live.journal import Answered, Journal, open_journal, write_run
 from aal_engine.store.live.spec import (
     AgentSpec,
     check_secrets,
-    decisive,
     open_agents,
     read_agent,
 )

@@ -6,23 +6,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from aal_engine.errors import InputError
+from aal_engine.store.address import TIMEOUT, Options, Secret, address_of
 from aal_engine.store.corpus import load_corpus
-from aal_engine.store.exchange import Address, Exchange
+from aal_engine.store.exchange import Exchange
 from aal_engine.store.index.hit import Index
 from aal_engine.store.pace import Pace
 from aal_engine.store.schema import conforms
 from aal_engine.store.text_file import FaultList
 from aal_engine.store.yaml_text import read_yaml
 
-Secret: TypeAlias = Callable[[str], str]
-"""Gives the value of an environment variable; one that is not set is an InputError."""
-
-Options: TypeAlias = Mapping[str, Any]
-
-TIMEOUT = 60.0
 _PYTHON = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_.]*")
 _PASSWORD = re.compile(r"password\s*=|://[^/@\s]*:[^/@\s]*@", re.IGNORECASE)
 _CORPUS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson")
@@ -63,27 +58,6 @@ def open_index(options: Options, home: Path, secret: Secret) -> Iterator[Index]:
         if hasattr(index, "close"):
             opened.callback(index.close)
         yield index
-
-
-def address_of(options: Options, secret: Secret, home: Path) -> Address:
-    """Return where and how to send requests; the key comes from the environment."""
-    headers: dict[str, str] = {}
-    secrets: tuple[str, ...] = ()
-    if "key_from" in options:
-        key = secret(options["key_from"])
-        header = options.get("key_header", "Authorization")
-        headers[header] = f"Bearer {key}" if header == "Authorization" else key
-        secrets = (key,)
-    ca_file = options.get("ca_file")
-    return Address(
-        options["url"],
-        headers,
-        secrets,
-        options.get("timeout", TIMEOUT),
-        options.get("concurrency", 4),
-        None if ca_file is None else str(home / ca_file),
-        options.get("proxy"),
-    )
 
 
 def _pace(options: Options) -> Pace:

@@ -41,9 +41,9 @@ class PostgreSQL:
         self._name: str = options["name"]
         self._table: str = options["table"]
         self._model = model
+        self._connection = _connected(dsn, options)
         self._query, self._columns = query(options), ["id", *_columns(options)]
         self._prepare = prepare
-        self._connection = _connected(dsn, options)
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Return up to k rows for each query.

@@ -64,7 +64,11 @@ class Asker(Generic[Opened]):
         self._name = name
         self._pace = pace
         self._runner = asyncio.Runner()
-        self._opened = self._runner.run(_made(make))
+        try:
+            self._opened = self._runner.run(_made(make))
+        except BaseException:
+            self._runner.close()
+            raise
 
     def ask(self, act: Callable[[Opened], Awaitable[Any]]) -> Any:
         """Return what comes of an act.

@@ -10,9 +10,16 @@ from typing import Any
 from aal_engine.canonical import JSON, digest
 from aal_engine.errors import InputError, shown
 from aal_engine.measure.golden import Pack
+from aal_engine.store.address import (
+    CONNECTIONS,
+    TIMEOUT,
+    Options,
+    Secret,
+    address_of,
+    decisive,
+)
 from aal_engine.store.child import Child
 from aal_engine.store.exchange import Exchange, check_url
-from aal_engine.store.index.opened import Options, Secret, address_of
 from aal_engine.store.live.agent import Agent
 from aal_engine.store.live.prompt import Prompt
 from aal_engine.store.pace import FIRST_PAUSE, Pace
@@ -20,8 +27,6 @@ from aal_engine.store.schema import NAME, conforms
 from aal_engine.store.text_file import FaultList
 from aal_engine.store.yaml_text import read_yaml
 
-TIMEOUT = 60.0
-CONCURRENCY = 4
 NEEDED: Mapping[str, tuple[str, ...]] = {
     "chat": ("url", "model"),
     "a2a": ("url",),
@@ -33,14 +38,6 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 """What each kind of agent must be told, for every family."""
 
 RUNS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
-
-HOW = frozenset(
-    (
-        *("timeout", "tries", "first_pause", "concurrency", "deadline"),
-        *("key_from", "key_header", "dsn_from", "ca_file", "proxy"),
-    )
-)
-"""Options that say how to ask, and not what is asked of whom: they may change when a run resumes."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +133,7 @@ def _spec(value: Options, families: Sequence[str], path: Path) -> AgentSpec:
         Prompt(**{key: told[key] for key in ("system", "user", "passage") if key in told}),
         Pace(value.get("tries", 4), value.get("first_pause", FIRST_PAUSE)),
         value.get("timeout", TIMEOUT),
-        value.get("concurrency", CONCURRENCY),
+        value.get("concurrency", CONNECTIONS),
         value.get("deadline"),
         path.parent,
     )
@@ -160,11 +157,6 @@ def _merged(shared: Options, own: Options) -> Options:
     parameters = {**shared.get("parameters", {}), **own.get("parameters", {})}
     merged = {**shared, **own}
     return {**merged, "parameters": parameters} if parameters else merged
-
-
-def decisive(options: Options) -> dict[str, JSON]:
-    """Return the options that decide what comes back."""
-    return {key: value for key, value in sorted(options.items()) if key not in HOW}
 
 
 def check_secrets(spec: AgentSpec, secret: Secret) -> None:

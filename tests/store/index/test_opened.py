@@ -13,7 +13,7 @@ from live_agents import serving
 from postgres import running
 from small_corpus import ROWS, vectors
 
-from aal_engine.errors import InputError, RemoteError
+from aal_engine.errors import InputError, MissingExtra, RemoteError
 from aal_engine.measure.origin import Identity
 from aal_engine.store.index.opened import open_index, read_index
 
@@ -310,3 +310,36 @@ def test_options_that_make_no_index_are_refused(name, corpus, tmp_path):
     with pytest.raises(InputError) as refused, open_index(*read_index(given), secret):
         pass
     assert str(tmp_path) not in str(refused.value)
+
+
+EXTRAS = {
+    "tantivy": ("tantivy", "index"),
+    "fused": ("onnxruntime", "minilm"),
+    "postgresql": ("psycopg", "postgresql"),
+    "qdrant": ("qdrant_client", "qdrant"),
+    "lancedb": ("lancedb", "lancedb"),
+    "http": ("httpx", "live"),
+    "opensearch": ("httpx", "live"),
+}
+NAMED = {
+    "tantivy": {"passages": "kb.jsonl"},
+    "fused": {"passages": "kb.jsonl", "embed": {"folder": "."}},
+    "postgresql": {"name": "n", "table": "t", "id": "i", "text": "t", "dsn": "dbname=x"},
+    "qdrant": {"folder": ".", "collection": "c", "embed": EMBED},
+    "lancedb": {"folder": ".", "table": "t"},
+    "http": {"url": "http://127.0.0.1:1"},
+    "opensearch": {"url": "http://127.0.0.1:1", "index": "i"},
+}
+
+
+@pytest.mark.parametrize("kind", EXTRAS)
+def test_a_library_that_is_not_installed_is_named_by_its_extra(kind, corpus, monkeypatch):
+    library, extra = EXTRAS[kind]
+    monkeypatch.setitem(sys.modules, library, None)
+    options = {"kind": kind, **NAMED[kind]}
+    with (
+        pytest.raises(MissingExtra, match=r"needs an extra") as missing,
+        open_index(options, corpus.parent, secret),
+    ):
+        pass
+    assert missing.value.extra == extra
