@@ -209,7 +209,10 @@ def show(
         family=family,
         decision=decision,
     )
-    entries = LedgerReader(ledger).entries(asked, limit=last or -1)[::-1]
+    reader = LedgerReader(ledger)
+    entries = reader.entries(asked, limit=last or -1)[::-1]
+    if reader.rebuilt is not None:
+        tell(f"note: {reader.rebuilt}; it was built again")
     if format == "json":
         say("".join(_line(entry) for entry in entries))
     elif entries:

@@ -82,6 +82,11 @@ class LedgerReader:
         self._index = LedgerIndex(folder, keep=keep)
         self._lock = Lock()
 
+    @property
+    def rebuilt(self) -> str | None:
+        """Why an index that stood here was thrown away, None if none was."""
+        return self._index.rebuilt
+
     def head(self) -> Head:
         """Return how far the ledger reaches now: origin, size, root and the last entry's time.
 

@@ -20,6 +20,7 @@ from aal_engine.service.ledger import verify
 from aal_engine.store.key_file import load_key, write_secret
 from aal_engine.store.key_file import new_key as save_new_key
 from aal_engine.store.ledger import Ledger
+from aal_engine.store.ledger_folder import is_ledger
 from aal_engine.store.text_file import read_text
 
 
@@ -32,6 +33,7 @@ def new_key(path: Path, name: str, *, witness: bool = False, ml_dsa: bool = Fals
     """
     if not is_name(name):
         raise InputError(Fault("a key's name has no spaces and no plus signs", field="--name"))
+    _require_outside(path)
     kind = ML_DSA_44 if ml_dsa else COSIGNATURE if witness else ED25519
     return save_new_key(path, name, kind).verifier().encode()
 
@@ -42,9 +44,20 @@ def new_p256_key(path: Path) -> str:
     Raises:
         WriteError: the file is there already, or cannot be written.
     """
+    _require_outside(path)
     secret, public = new_private_key()
     write_secret(path, secret)
     return public
+
+
+def _require_outside(path: Path) -> None:
+    """Do nothing if a key's file would not stand in a ledger's folder, which people publish."""
+    if any(is_ledger(folder) for folder in path.resolve().parents):
+        raise InputError.at(
+            "would stand among a ledger's files, which are published",
+            file=path,
+            way_out="name a file outside of it",
+        )
 
 
 def public_key(key: str) -> str:

@@ -47,6 +47,11 @@ def opened(name: Path | str, parent: int | None = None) -> Iterator[int]:
         os.close(folder)
 
 
+def is_ledger(path: Path) -> bool:
+    """Say whether a folder holds a ledger."""
+    return (path / log.NAME / log.segment_name(0)).is_file()
+
+
 def make(path: Path) -> None:
     """Make a ledger's folder, durably, if it is not there.
 

@@ -158,6 +158,20 @@ class TestShow:
         out = run("show", "--kind", "quarantine", "--kind", "clear", "--last", "2")[1]
         assert [line.split()[0] for line in out.splitlines()] == ["2", "3"]
 
+    @pytest.mark.parametrize(
+        ("asked", "found"),
+        [
+            (["--agent", "desk"], ["1", "2"]),
+            (["--agent", "nobody"], []),
+            (["--pack", "handbook", "--version", "1.1.0", "--last", "1"], ["2"]),
+            (["--family", "gpt"], []),
+            (["--decision", "0" * 64], []),
+        ],
+    )
+    def test_what_it_is_about_narrows_it(self, run, ledger, asked, found):
+        code, out, _ = run("show", *asked)
+        assert (code, [line.split()[0] for line in out.splitlines()]) == (0, found)
+
     def test_json_is_one_line_an_entry(self, run, ledger):
         out = run("show", "--format", "json", "--last", "1")[1]
         told = json.loads(out)

@@ -123,6 +123,15 @@ def test_a_key_file_that_others_may_read_is_refused(auditor):
     assert "chmod 600 log.key" in err
 
 
+@pytest.mark.parametrize("options", [["--name", ORIGIN], ["--p256"]])
+def test_a_key_is_not_written_among_the_ledgers_files(auditor, options):
+    for out in (auditor.ledger / "new.key", auditor.ledger / "log/new.key"):
+        code, _, err = auditor.run("key", "new", *options, "--out", out)
+        assert code == 2
+        assert "among a ledger's files" in err
+        assert not out.exists()
+
+
 def test_a_key_is_never_written_over(auditor):
     before = (auditor.folder / "log.key").read_bytes()
     assert auditor.run("key", "new", "--name", ORIGIN, "--out", auditor.folder / "log.key")[0] == 2
