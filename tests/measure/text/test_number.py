@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from aal_engine.measure.point import parse_point
-from aal_engine.measure.text.language import ENGLISH, FRENCH, GERMAN, language_of
+from aal_engine.measure.text.language import language_of
 from aal_engine.measure.text.line import Line
 from aal_engine.measure.text.normal import tokens
 from aal_engine.measure.text.number import find_number
-from aal_engine.measure.text.numeral import read_number
 
 
 def found(text, point, language="en"):
@@ -128,23 +123,3 @@ def test_numbers_that_are_found(text, point, language, shown):
 )
 def test_numbers_that_are_not_found(text, point):
     assert found(text, point) == []
-
-
-@given(st.decimals(0, 10**9, places=2, allow_nan=False))
-def test_each_languages_writing_of_a_number_is_read(number):
-    english = f"{number:,.2f}"
-    german = english.translate(str.maketrans(",.", ".,"))
-    assert read_number(english, ENGLISH) == number
-    assert read_number(german, GERMAN) == number
-    assert read_number(german, FRENCH) == number
-
-
-@pytest.mark.parametrize("digits", ["1.2.3", "1,2,3", "1,23,456", "1.234.5678", "1,2.3,4"])
-def test_what_is_no_number(digits):
-    assert read_number(digits, ENGLISH) is None
-
-
-def test_a_single_separator_is_read_as_the_language_has_it():
-    assert read_number("1,234", ENGLISH) == Decimal(1234)
-    assert read_number("1,234", GERMAN) == Decimal("1.234")
-    assert read_number("1.5", GERMAN) == Decimal("1.5")
