@@ -99,6 +99,8 @@ def _lines(text: str, mask: str, fenced: Sequence[Span]) -> Iterator[_Line]:
             done = ends[start]
             first = _past(_INDENT, text, start, end)
             yield _Line("code", first, first + len(text[first:done].rstrip()), start)
+        elif start == end and start >= done:
+            yield _Line("blank", start, end, start)
         elif start >= done:
             yield _read_line(text, mask, start, end, tables)
         start = end + 1
@@ -160,15 +162,13 @@ def _set_titles(text: str, mask: str, found: list[Block]) -> None:
         if bold is not None:
             title = bold[2].rstrip()[-1:] not in _STOPS - {":"}
         else:
-            words = line.split()
-            starts_line = block.start == 0 or text[block.start - 1] == "\n"
             title = (
-                starts_line
+                line[-1] not in _STOPS
                 and place + 1 < len(found)
-                and len(words) <= TITLE_WORDS
+                and (block.start == 0 or text[block.start - 1] == "\n")
                 and line == text[block.start : block.end]
+                and len(words := line.split()) <= TITLE_WORDS
                 and all(word[0].isupper() for word in words if len(word) > 3)
-                and line[-1] not in _STOPS
             )
         if title:
             found[place] = block._replace(kind="heading")
