@@ -10,10 +10,11 @@ from typing import Any
 from aal_engine.errors import Conflict, Fault, InputError, NotFound, shown
 from aal_engine.registry import scorer, trust
 from aal_engine.registry.db import account, agent, edge, result, run, standing, suite
+from aal_engine.registry.db.slot import next_slot_of
 from aal_engine.registry.db.suite import Stored
 from aal_engine.registry.model.agent import Agent, check_agent, check_did
 from aal_engine.registry.model.moment import millis, wire
-from aal_engine.registry.model.suite import MAX_TASKS, Suite, Task
+from aal_engine.registry.model.suite import MAX_TASKS, Task
 from aal_engine.registry.model.suite import suite as read_suite
 from aal_engine.registry.model.suite import task as read_task
 from aal_engine.registry.office import Office
@@ -146,13 +147,12 @@ def _found(stored: Stored | None) -> Stored:
 
 
 def _told(stored: Stored, now: datetime) -> Row:
-    next_run = run.next_slot_of(stored, now)
-    fields = asdict(stored.suite)
-    targets: Suite = stored.suite
+    next_run = next_slot_of(stored, now)
+    targets = stored.suite.targets
     return {
         "id": stored.id,
-        **fields,
-        "targets": None if targets.targets is None else list(targets.targets),
+        **asdict(stored.suite),
+        "targets": None if targets is None else list(targets),
         "pays": stored.suite.pays,
         "tasks": stored.tasks,
         "next_run_at": None if next_run is None else wire(millis(next_run)),

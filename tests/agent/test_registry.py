@@ -46,8 +46,11 @@ def test_from_nothing_to_a_queued_run(folder):
     assert done.returncode == 2
     assert "EVALS_ENABLED" in done.stderr
     done = registry(folder, "run", "now", "http-basics", EVALS_ENABLED="true")
-    state = registry(folder, "run", "show", done.stdout.strip())
+    run_id = done.stdout.strip()
+    state = registry(folder, "run", "show", run_id, "--format", "json")
     assert json.loads(state.stdout)["exams"] == {"pending": 1}
+    told = registry(folder, "run", "show", run_id).stdout
+    assert told.endswith("finished not yet\n     1  pending: waits to be claimed\n")
 
 
 def test_lists_for_people_and_programs(folder):

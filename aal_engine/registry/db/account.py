@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, case, func, or_, select, update
 
 from aal_engine.errors import Conflict, InputError
-from aal_engine.registry.db.database import insert
+from aal_engine.registry.db.dialect import insert
 from aal_engine.registry.db.schema import accounts, exams, transfers
 from aal_engine.registry.treasury import DAY_MS, ISSUANCE, MAX_AMOUNT, Earned
 

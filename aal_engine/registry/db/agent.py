@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Connection, Row, select, update
 
 from aal_engine.canonical import JSON, canonical
-from aal_engine.registry.db.database import insert
+from aal_engine.registry.db.dialect import insert
 from aal_engine.registry.db.schema import agents
 from aal_engine.registry.model.agent import Agent
 
@@ -62,11 +62,6 @@ def unknown(connection: Connection, dids: Sequence[str]) -> list[str]:
         some = dids[start : start + IN_ONE_QUERY]
         known.update(connection.scalars(select(agents.c.did).where(agents.c.did.in_(some))))
     return [did for did in dids if did not in known]
-
-
-def count(connection: Connection) -> int:
-    """Return how many agents are registered."""
-    return connection.scalar(select(func.count()).select_from(agents)) or 0
 
 
 def agent_of(row: Row[tuple[object, ...]]) -> Agent:

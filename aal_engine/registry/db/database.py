@@ -11,22 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import (
     URL,
-    BigInteger,
     Connection,
     Engine,
-    Table,
     create_engine,
     event,
     inspect,
-    literal_column,
     make_url,
     text,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
@@ -38,23 +34,13 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from aal_engine.errors import Conflict, InputError, NotFound, RegistryUnavailable
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
+from aal_engine.registry.db.dialect import is_postgresql
 
 BUSY_MS = 15_000
 """So long a SQLite transaction waits for another process's before it gives up."""
 
 POOL = 16
 _MIGRATING = 0x61616C  # The number of the lock that keeps two migrations apart.
-
-Insert = sqlite.Insert | postgresql.Insert
-
-# To the millisecond, and while a transaction lasts as well: PostgreSQL's now() stands still.
-_CLOCKS = {
-    "sqlite": "CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)",
-    "postgresql": "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,23 +180,6 @@ def _unavailable(error: Exception) -> RegistryUnavailable:
         "the registry's database is busy" if busy else "the registry's database does not answer",
         way_out="try again; nothing of this act was written",
     )
-
-
-def is_postgresql(connection: Connection) -> bool:
-    """Whether the database is PostgreSQL."""
-    return connection.dialect.name == "postgresql"
-
-
-def clock(connection: Connection) -> ColumnElement[int]:
-    """Return the database's own clock as an expression, in milliseconds since 1970."""
-    return literal_column(_CLOCKS[connection.dialect.name], BigInteger)
-
-
-def insert(connection: Connection, table: Table) -> Insert:
-    """Return an INSERT that knows ON CONFLICT, in the database's dialect."""
-    if is_postgresql(connection):
-        return postgresql.insert(table)
-    return sqlite.insert(table)
 
 
 def migrate(database: Database) -> None:

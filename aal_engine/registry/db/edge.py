@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, select
 
-from aal_engine.registry.db.database import insert
+from aal_engine.registry.db.dialect import insert
 from aal_engine.registry.db.schema import edges
 from aal_engine.registry.model.agent import ORACLE
 from aal_engine.registry.model.result import PASSING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, Update, select, update
 
 from aal_engine.errors import StaleClaim
-from aal_engine.registry.db.database import clock, insert, is_postgresql
+from aal_engine.registry.db.dialect import clock, insert, is_postgresql
 from aal_engine.registry.db.schema import leases
 from aal_engine.registry.model.run import Lease
 

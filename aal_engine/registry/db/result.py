@@ -9,7 +9,7 @@ from sqlalchemy import Connection, ScalarSelect, delete, func, select
 
 from aal_engine.canonical import digest
 from aal_engine.registry.db import standing
-from aal_engine.registry.db.database import is_postgresql
+from aal_engine.registry.db.dialect import is_postgresql
 from aal_engine.registry.db.schema import agents, evidence, results, suites
 from aal_engine.registry.model.result import Outcome, Result, millionths
 from aal_engine.registry.model.run import Claim

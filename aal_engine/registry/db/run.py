@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -19,14 +19,14 @@ from sqlalchemy import (
     update,
 )
 
-from aal_engine.cadence import EPOCH, latest_missed, next_slot
 from aal_engine.errors import StaleClaim
 from aal_engine.registry.db import lease as leading
 from aal_engine.registry.db.agent import IN_ONE_QUERY, agent_of
-from aal_engine.registry.db.database import clock, insert, is_postgresql
+from aal_engine.registry.db.dialect import clock, insert, is_postgresql
 from aal_engine.registry.db.schema import agents, exams, runs, suites
-from aal_engine.registry.db.suite import Stored, listing, suite_of, tasks_of
-from aal_engine.registry.model.moment import millis, moment
+from aal_engine.registry.db.slot import due_slot
+from aal_engine.registry.db.suite import listing, suite_of, tasks_of
+from aal_engine.registry.model.moment import millis
 from aal_engine.registry.model.run import MAX_ATTEMPTS, SPREAD_MS, Claim, Lease, Run
 from aal_engine.registry.model.suite import Suite, Task
 
@@ -67,37 +67,6 @@ def _targets(suite: Suite) -> list[list[ColumnElement[bool]]]:
     dids = sorted(suite.targets)
     starts = range(0, len(dids), IN_ONE_QUERY)
     return [[agents.c.did.in_(dids[start : start + IN_ONE_QUERY])] for start in starts]
-
-
-def due_slot(stored: Stored, now: datetime) -> datetime | None:
-    """Return the slot of a suite that is due; None where none is, or it has no cadence or tasks.
-
-    Slots stand at whole intervals from the suite's creation, in elapsed time: neither a late tick
-    nor a change of the clocks moves them, and of several that were missed only the newest is left.
-    """
-    if stored.suite.interval_minutes is None or not stored.suite.enabled or stored.tasks == 0:
-        return None
-    last = None if stored.last_slot is None else moment(stored.last_slot)
-    missed = latest_missed(now, _every(stored.suite), last, phase=_phase(stored))
-    return None if missed is None else missed.slot
-
-
-def next_slot_of(stored: Stored, now: datetime) -> datetime | None:
-    """Return when a suite runs next by its cadence: the slot that is due, or the one to come."""
-    due = due_slot(stored, now)
-    if due is not None or stored.suite.interval_minutes is None:
-        return due
-    if not stored.suite.enabled or stored.tasks == 0:
-        return None
-    return next_slot(now, _every(stored.suite), phase=_phase(stored))
-
-
-def _every(suite: Suite) -> timedelta:
-    return timedelta(minutes=suite.interval_minutes or 0)
-
-
-def _phase(stored: Stored) -> timedelta:
-    return moment(stored.created_at) - EPOCH
 
 
 def enqueue_due(connection: Connection, lease: Lease | None, *, now: datetime) -> list[str]:

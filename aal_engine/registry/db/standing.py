@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from aal_engine.registry.db.database import insert, is_postgresql
+from aal_engine.registry.db.dialect import insert, is_postgresql
 from aal_engine.registry.db.schema import agents, aggregates, results
 from aal_engine.registry.model.result import UNIT
 from aal_engine.registry.model.standing import ALL, Z95, Standing
