@@ -17,11 +17,11 @@ from registry.scene import (
     scalar,
 )
 
-from aal_engine.errors import StaleClaim
+from aal_engine.errors import Conflict, StaleClaim
 from aal_engine.registry.db import account, commit, edge, lease, result, run, standing
 from aal_engine.registry.model.agent import ORACLE
 from aal_engine.registry.model.standing import ALL
-from aal_engine.registry.treasury import DAY_MS, ISSUANCE, TREASURY
+from aal_engine.registry.treasury import DAY_MS, ISSUANCE, TREASURY, reward_key
 
 TABLES = ("results", "evidence", "aggregates", "edges", "accounts", "transfers")
 
@@ -174,6 +174,19 @@ def test_one_passing_task_earns_the_reward_and_none_earns_nothing(database):
         key = scalar(connection, "SELECT key FROM transfers WHERE suite_id IS NOT NULL")
         assert scalar(connection, "SELECT max(suite_id) FROM transfers") == suite_id
     assert key == f"eval:{lucky.run_id}:{lucky.agent.did}"
+
+
+def test_a_payout_that_is_tried_again_is_the_same_payout(database):
+    fund(database, 100)
+    key = reward_key("8f2c", did(0))
+    for later in (0, 1, DAY_MS):
+        with database.write() as connection:
+            assert account.transfer(
+                connection, key, TREASURY, did(0), 30, suite_id=1, now_ms=NOW_MS + later
+            )
+    assert (balance(database, TREASURY), balance(database, did(0))) == (70, 30)
+    with pytest.raises(Conflict), database.write() as connection:
+        account.transfer(connection, key, TREASURY, did(1), 30, now_ms=NOW_MS)
 
 
 def test_an_empty_treasury_skips_the_reward_and_the_run_stands(database):
