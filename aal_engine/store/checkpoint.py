@@ -11,11 +11,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 
 from aal_engine.decide.checkpoint import Checkpoint, parse_text
+from aal_engine.decide.key import SignerKey
 from aal_engine.decide.note import MAX_BYTES, Note, parse
-from aal_engine.errors import ChainBroken, LedgerUnreadable, NoTrustedKey
+from aal_engine.errors import (
+    AppendRefused,
+    ChainBroken,
+    LedgerUnreadable,
+    NoTrustedKey,
+    WriteError,
+)
 from aal_engine.store.atomic import replacing_at
 from aal_engine.store.ledger_folder import opened
 from aal_engine.store.log import open_plain
@@ -108,16 +117,34 @@ def stated(root: int, origin: str | None = None) -> Checkpoint | None:
     return checkpoint
 
 
-def publish(root: int, note: Note, size: int, kept: Note | None) -> None:
-    """Write the latest checkpoint, durably, and the one of its size where that is given.
+def publish(
+    root: int, stated: Checkpoint, keys: Sequence[SignerKey], at: datetime, *, keep: bool
+) -> Note:
+    """Sign a checkpoint and write it as the latest, durably; return its note.
+
+    What others signed of the same one stays. With `keep` the ledger's own signatures are kept by
+    its size, too.
 
     Raises:
-        WriteError: a file could not be written; the earlier checkpoint is whole.
+        AppendRefused: a file could not be written; the earlier checkpoint is whole.
     """
-    if kept is not None:
-        with suppress(FileExistsError):
-            os.mkdir(FOLDER, dir_fd=root)
-        with opened(FOLDER, root) as folder, replacing_at(folder, f"{size:012d}") as file:
-            file.write(kept.encode())
-    with replacing_at(root, NAME) as file:
-        file.write(note.encode())
+    raw = latest(root)
+    note = Note(stated.text()) if raw is None else parse(raw)
+    if note.text != stated.text():
+        note = Note(stated.text())
+    for key in keys:
+        note = note.signed(key, int(at.timestamp()))
+    own = tuple(each for each in note.signatures if each.name == stated.origin)
+    try:
+        if keep:
+            with suppress(FileExistsError):
+                os.mkdir(FOLDER, dir_fd=root)
+            name = f"{stated.size:012d}"
+            with opened(FOLDER, root) as folder, replacing_at(folder, name) as file:
+                file.write(Note(note.text, own).encode())
+        with replacing_at(root, NAME) as file:
+            file.write(note.encode())
+    except (OSError, WriteError) as error:
+        why = error.message if isinstance(error, WriteError) else error.strerror
+        raise AppendRefused(f"the checkpoint was not written: {why}") from None
+    return note

@@ -32,7 +32,6 @@ from aal_engine.decide.key import SignerKey
 from aal_engine.decide.ledger import DEFAULT_ORIGIN, Head, Meaning
 from aal_engine.decide.merkle import leaf_hash
 from aal_engine.decide.note import Note
-from aal_engine.decide.note import parse as parse_note
 from aal_engine.errors import (
     AppendRefused,
     ChainBroken,
@@ -317,7 +316,7 @@ class Ledger:
         with self._writing() as (root, entries):
             now, _ = self._caught_up(root, entries)
             _require_same(head, now)
-            return _published(root, of_head(head), keys, at, kept=True)
+            return checkpoint.publish(root, of_head(head), keys, at, keep=True)
 
     def cosign(self, key: SignerKey, at: datetime, seen: Checkpoint) -> Note:
         """Add a witness's cosignature to the latest checkpoint, which must state what it saw.
@@ -329,7 +328,7 @@ class Ledger:
         with self._writing() as (root, _):
             if checkpoint.stated(root) != seen:
                 raise HeadMoved("the ledger has another checkpoint by now; look at it again")
-            return _published(root, seen, [key], at, kept=False)
+            return checkpoint.publish(root, seen, [key], at, keep=False)
 
     @contextmanager
     def _reading(self) -> Iterator[View]:
@@ -413,25 +412,6 @@ class Ledger:
             way_out=f"is this the right folder? pass --ledger; or start one: "
             f"aal ledger init --ledger {name}",
         )
-
-
-def _published(
-    root: int, stated: Checkpoint, keys: Sequence[SignerKey], at: datetime, *, kept: bool
-) -> Note:
-    """Sign a checkpoint and write it; what others signed of the same one stays."""
-    raw = checkpoint.latest(root)
-    note = Note(stated.text()) if raw is None else parse_note(raw)
-    if note.text != stated.text():
-        note = Note(stated.text())
-    for key in keys:
-        note = note.signed(key, int(at.timestamp()))
-    own = tuple(each for each in note.signatures if each.name == stated.origin)
-    try:
-        checkpoint.publish(root, note, stated.size, Note(note.text, own) if kept else None)
-    except (OSError, WriteError) as error:
-        why = error.message if isinstance(error, WriteError) else error.strerror
-        raise AppendRefused(f"the checkpoint was not written: {why}") from None
-    return note
 
 
 def _record(kind: str, body: Mapping[str, JSON]) -> bytes:

@@ -155,10 +155,10 @@ class TestChange:
     def test_only_what_is_new_is_read(self, folder, kept, monkeypatch):
         fill(folder, 13, 15)
         taken = []
-        real = ledger_index._take
+        real = ledger_index.take_up
         monkeypatch.setattr(
             ledger_index,
-            "_take",
+            "take_up",
             lambda rows, entry, at: (taken.append(entry.seq), real(rows, entry, at)),
         )
         index = LedgerIndex(folder)
