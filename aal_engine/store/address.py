@@ -37,7 +37,7 @@ def address_of(options: Options, secret: Secret, home: Path) -> Address:
     if "key_from" in options:
         key = secret(options["key_from"])
         header = options.get("key_header", "Authorization")
-        headers[header] = f"Bearer {key}" if header == "Authorization" else key
+        headers[header] = f"Bearer {key}" if header.lower() == "authorization" else key
         secrets = (key,)
     ca_file = options.get("ca_file")
     return Address(

@@ -32,6 +32,8 @@ TRANSIENT = frozenset((408, 425, 429, 500, 502, 503, 504, 529))
 
 KEY_REFUSED = frozenset((401, 403, 407))
 MASK = "[key]"
+SHORTEST_MASKED = 12
+"""Characters of a key that is masked: one such as `none` is no secret, and a word of the language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class Exchange:
             raise MissingExtra("asking over HTTP", "live") from None
         self._address = address
         check_url(address.url)
+        if address.proxy is not None:
+            check_url(address.proxy, "proxy")
         self._url = address.url
         try:
             trusted: ssl.SSLContext | bool = True
@@ -139,13 +143,14 @@ class Exchange:
             text = raw.decode()
             # An agent that repeats its key must not bring it into the files of a run.
             for secret in self._address.secrets:
-                text = text.replace(secret, MASK)
+                if len(secret) >= SHORTEST_MASKED:
+                    text = text.replace(secret, MASK)
             return decode(text)
         except (UnicodeDecodeError, JSONProblem):
             raise Failure("unreadable", "the reply is not JSON", retry=False) from None
 
 
-def check_url(url: str) -> None:
+def check_url(url: str, field: str = "url") -> None:
     """Do nothing if requests may be sent to a URL.
 
     Raises:
@@ -158,11 +163,11 @@ def check_url(url: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise InputError.at("is not an http or https URL", field="url")
+        raise InputError.at("is not an http or https URL", field=field)
     if "@" in parts.netloc:
         raise InputError.at(
             "holds a user name or a password",
-            field="url",
+            field=field,
             way_out="put the secret into an environment variable and name it under key_from",
         )
 

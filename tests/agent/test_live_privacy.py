@@ -11,7 +11,7 @@ import live_pack
 import pytest
 from live_agents import a2a_serving, chat, closed_port, completion, serving
 
-KEY = "sk-QxKeyZw"
+KEY = "sk-QxLongKeyZw"
 MARK = "QxMarkZw"
 ANSWER = "QxAnswerZw"
 WORK = {"journal.jsonl", "run.jsonl"}

@@ -66,6 +66,9 @@ DIALECTS: Mapping[tuple[str, str], Dialect] = {
 
 PROTOCOLS = ("1.0", "0.3")
 
+PERMANENT = frozenset((-32700, -32600, -32601, -32602))
+"""Errors of JSON-RPC that say the request itself is wrong: the same one will be again."""
+
 ENDED = frozenset(
     ("completed", "failed", "canceled", "rejected", "input-required", "auth-required")
 )
@@ -174,9 +177,9 @@ class _Speaker:
         reply = _object(await self._exchange.post({**request, "params": params}, "", headers))
         if reply.get("error") is not None:
             code = reply["error"].get("code") if isinstance(reply["error"], dict) else None
-            raise Failure(
-                "refused", f"JSON-RPC error {code if type(code) is int else 'without a code'}"
-            )
+            known = code if type(code) is int else None
+            said = "without a code" if known is None else str(known)
+            raise Failure("refused", f"JSON-RPC error {said}", retry=known not in PERMANENT)
         return _object(reply.get("result"))
 
 
@@ -246,7 +249,8 @@ def read_result(result: Mapping[str, Any]) -> Reply:
     if "status" in result:
         state = _state(result)
         if state != "completed":
-            raise Failure("refused", f"the task is {state if state in ENDED else 'unknown'}")
+            named = state if state in ENDED else "in no known state"
+            raise Failure("refused", f"the task is {named}", retry=state == "failed")
         for artifact in result.get("artifacts") or ():
             parts += _parts(artifact)
         parts = parts or _parts(_object(result["status"]).get("message"))

@@ -46,8 +46,10 @@ def read_completion(value: Any) -> Reply:
     """Return the first choice of a chat completion.
 
     Raises:
-        Failure: it holds no text and no refusal.
+        Failure: it is an error, or holds no text and no refusal.
     """
+    if isinstance(value, dict) and value.get("error") is not None:
+        raise Failure("refused", "an error with status 200")
     try:
         message = value["choices"][0]["message"]
         usage = value.get("usage")

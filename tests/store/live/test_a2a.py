@@ -78,7 +78,18 @@ def test_an_error_of_json_rpc_comes_with_status_200_and_is_an_error():
     with serving(behaviour) as server, pytest.raises(Failure) as failed:
         ask(server.url, protocol="1.0")
     assert failed.value.word == "refused"
-    assert failed.value.detail == "JSON-RPC error -32603"
+    assert failed.value.detail == "JSON-RPC error -32603" and failed.value.retry
+
+
+def test_a_request_that_is_wrong_is_not_sent_again():
+    for error in ({"code": -32601}, {"code": -32602, "message": "Qx"}):
+        reply = {"jsonrpc": "2.0", "id": 1, "error": error}
+        with (
+            serving(lambda handler, _, reply=reply: handler.reply(reply)) as server,
+            pytest.raises(Failure) as failed,
+        ):
+            ask(server.url, protocol="0.3")
+        assert not failed.value.retry
 
 
 @pytest.mark.parametrize(

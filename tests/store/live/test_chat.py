@@ -130,6 +130,22 @@ def test_a_key_that_an_agent_repeats_stays_out_of_the_answer():
     assert reply.answer == f"My key is {MASK}."
 
 
+def test_a_key_that_is_a_word_is_no_secret_and_is_left_where_it_stands():
+    with serving(lambda handler, body: handler.reply(completion("There are none."))) as server:
+        assert ask(server.url, secrets=("none",)).answer == "There are none."
+
+
+def test_an_error_may_come_with_status_200():
+    with pytest.raises(Failure) as failed:
+        read_completion({"error": {"message": "Qx"}})
+    assert failed.value.word == "refused" and "Qx" not in failed.value.detail
+
+
+def test_a_proxy_s_password_is_refused_too():
+    with pytest.raises(InputError, match="proxy"):
+        ask("http://127.0.0.1:1", proxy="http://u:p@127.0.0.1:2")
+
+
 @pytest.mark.parametrize(
     "url",
     [
