@@ -119,7 +119,7 @@ def plan(job: Job) -> Plan:
     index = None if job.index is None else read_index(job.index)
     agent = None if job.agent is None else read_agent(job.agent, job.families)
     asked = {
-        "pack": pack.name,
+        "pack": [pack.name, pack.citations.mode, pack.citations.base, pack.language],
         "version": job.version,
         "questions": {case.id: case.question for case in cases.values()},
         "index": None if index is None else decisive(index[0]),

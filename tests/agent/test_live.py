@@ -322,6 +322,11 @@ def test_another_question_is_another_run(folder):
         assert done.returncode == 2 and "holds another run" in done.stderr
         assert run(folder, "--restart").returncode == 0
         assert len(server.seen) == 120
+        pack = folder / "support" / "pack.yaml"
+        pack.write_text(pack.read_text().replace("base: 1", "base: 0"))
+        done = run(folder)
+        assert done.returncode == 2 and "holds another run" in done.stderr
+        pack.write_text(pack.read_text().replace("base: 0", "base: 1"))
         kb = folder / "kb.jsonl"
         kb.write_text(kb.read_text().replace("part 1", "piece 1"))
         assert run(folder).returncode == 0, "a finished run does not search"
