@@ -24,6 +24,7 @@ DOORS = {
     "monitor": "Watch the outputs of an agent in service, and roll back a version in breach.",
     "registry": "Keep the registry of agents: suites, runs, trust and treasury.",
     "release": "Put versions into service, roll them back, and say which one serves.",
+    "report": "Write the page 'Evaluations and releases' as files.",
     "serve": "Serve evaluations, releases and the registry over HTTP.",
 }
 

@@ -16,6 +16,7 @@ from aal_engine.service.clock import moment
 from aal_engine.service.gate import Gated
 from aal_engine.service.gate import gate as act
 from aal_engine.service.report import REPORTS
+from aal_engine.service.report import told as told_of
 from aal_engine.service.report.text import text as as_text
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -108,9 +109,10 @@ def gate(
         pending=pending and not dry_run,
     )
     for name in told:
-        report = REPORTS[name](gated.decision)
-        say(as_text(gated.decision, colour=coloured()) if name == "text" else report)
-        if name == "text":
+        if name != "text":
+            say(told_of(name, gated.decision, gated.trend()))
+        else:
+            say(as_text(gated.decision, colour=coloured()))
             say(
                 _pending(gated, record)
                 if pending and not dry_run

@@ -11,7 +11,7 @@ from aal_engine.api.app import Wing
 from aal_engine.api.evals import entity_tag, known_tags
 from aal_engine.api.link import Served
 from aal_engine.api.route import bearer_or_basic, router
-from aal_engine.api.view import FILES, STATIC, View
+from aal_engine.api.view import FILES, STATIC, Shown, View
 from aal_engine.decide.release import AgentKey
 from aal_engine.errors import AalError
 from aal_engine.service.results import Results
@@ -38,7 +38,7 @@ def _views(results: Results, needs: Callable[..., Any] | None) -> APIRouter:
     routes = router(tag="page", needs=needs)
     view = View(results, Served())
 
-    def answered(request: Request, make: Callable[[], str], *, tagged: bool = True) -> Response:
+    def answered(request: Request, make: Callable[[], Shown], *, tagged: bool = True) -> Response:
         status, headers = 200, {"Content-Security-Policy": POLICY}
         try:
             tag = entity_tag(request, results.head())
@@ -46,10 +46,10 @@ def _views(results: Results, needs: Callable[..., Any] | None) -> APIRouter:
                 headers["ETag"] = tag
                 if tag in known_tags(request):
                     return Response(status_code=304, headers=headers)
-            body = make()
+            body = make().html
         except AalError as error:
             headers.pop("ETag", None)
-            status, body = error.http_status, view.problem(error)
+            status, body = error.http_status, view.problem(error).html
         return Response(body, status, headers, "text/html; charset=utf-8")
 
     @routes.get("/", include_in_schema=False)

@@ -53,6 +53,14 @@ class Measured:
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A view's HTML, and what asks for the page of it that follows, None where none does."""
+
+    html: str
+    more: Any = None
+
+
 class View:
     """Renders the views of one ledger's record."""
 
@@ -68,7 +76,7 @@ class View:
         )
         self._templates.filters |= {"moment": moment, "picture": _picture, "told": told}
 
-    def agents(self, after: AgentKey | None = None) -> str:
+    def agents(self, after: AgentKey | None = None) -> Shown:
         """Return the list of agents: what serves, and the last decisions.
 
         Raises:
@@ -77,10 +85,16 @@ class View:
         reader = self._results.reader()
         found = [] if reader is None else acts.summaries(reader, after=after, limit=AGENTS + 1)
         shown = found[:AGENTS]
-        older = self._links.agents(shown[-1].key) if len(found) > AGENTS else None
-        return self._html("agents", here="agents", agents=shown, older=older, first=after is None)
+        more = shown[-1].key if len(found) > AGENTS else None
+        return self._shown(
+            "agents",
+            more,
+            agents=shown,
+            older=None if more is None else self._links.agents(more),
+            first=after is None,
+        )
 
-    def agent(self, key: AgentKey, before: int | None = None) -> str:
+    def agent(self, key: AgentKey, before: int | None = None) -> Shown:
         """Return one agent's record: its metrics over time, and its decisions.
 
         Raises:
@@ -92,23 +106,26 @@ class View:
         if found is None or not found.decisions:
             raise NotFound("this agent has no decision on this pack")
         older = None if found.before is None else self._links.agent(key, found.before)
-        return self._html("agent", here="agent", history=found, older=older, first=before is None)
+        return self._shown("agent", found.before, history=found, older=older, first=before is None)
 
-    def decisions(self, before: int | None = None) -> str:
+    def decisions(self, before: int | None = None) -> Shown:
         """Return the list of decisions, the newest first.
 
         Raises:
             LedgerError: as `agents`.
         """
         reader = self._results.reader()
-        found = [] if reader is None else reader.decisions(before=before, limit=DECISIONS + 1)
-        shown = found[:DECISIONS]
-        older = self._links.decisions(shown[-1].key) if len(found) > DECISIONS else None
-        return self._html(
-            "decisions", here="decisions", decisions=shown, older=older, first=before is None
+        found = (
+            []
+            if reader is None
+            else acts.decided(reader, Filters(), before=before, limit=DECISIONS + 1)
         )
+        shown = found[:DECISIONS]
+        more = shown[-1].key if len(found) > DECISIONS else None
+        older = None if more is None else self._links.decisions(more)
+        return self._shown("decisions", more, decisions=shown, older=older, first=before is None)
 
-    def decision(self, digest: str) -> str:
+    def decision(self, digest: str) -> Shown:
         """Return one decision with every check, what was measured, and its place in the ledger.
 
         Raises:
@@ -116,15 +133,15 @@ class View:
             LedgerError: as `agents`.
         """
         reader = self._results.reader()
-        found = [] if reader is None else reader.decisions(Filters(decision=digest), limit=1)
+        asked = Filters(decision=digest)
+        found = [] if reader is None else acts.decided(reader, asked, limit=1)
         if reader is None or not found:
             raise NotFound("there is no such decision")
         decided = found[0]
         checks = acts.checks_of(decided)
         head, leaves = reader.tree()
-        return self._html(
+        return self._shown(
             "decision",
-            here="decision",
             decided=decided,
             first=decided.parts[0],
             key=AgentKey(decided.parts[0]["agent"], decided.parts[0]["pack"]),
@@ -137,7 +154,7 @@ class View:
             path=[each.hex() for each in inclusion_proof(leaves, decided.seq)],
         )
 
-    def ledger(self, before: int | None = None) -> str:
+    def ledger(self, before: int | None = None) -> Shown:
         """Return the ledger's state and its entries, the newest first.
 
         Raises:
@@ -147,28 +164,30 @@ class View:
         head = None if reader is None else reader.head()
         found = [] if reader is None else reader.entries(before=before, limit=ENTRIES + 1)
         shown = found[:ENTRIES]
-        return self._html(
+        more = shown[-1].seq if len(found) > ENTRIES else None
+        return self._shown(
             "ledger",
-            here="ledger",
+            more,
             head=head,
             root="" if head is None else _base64(head.root),
             signed=self._signed(),
             entries=[(entry, _line(entry)) for entry in shown],
-            older=self._links.ledger(shown[-1].seq) if len(found) > ENTRIES else None,
+            older=None if more is None else self._links.ledger(more),
             first=before is None,
         )
 
-    def problem(self, error: AalError) -> str:
+    def problem(self, error: AalError) -> Shown:
         """Return the view that tells of a failure."""
-        return self._html("problem", here="problem", error=error)
+        return self._shown("problem", error=error)
 
     def _signed(self) -> int | None:
         """Return how many entries the latest checkpoint states, whoever signed it."""
         raw = self._results.checkpoint()
         return None if raw is None else parse_text(parse(raw).text).size
 
-    def _html(self, name: str, **told: Any) -> str:
-        return self._templates.get_template(f"{name}.html").render(links=self._links, **told)
+    def _shown(self, name: str, more: Any = None, **told: Any) -> Shown:
+        template = self._templates.get_template(f"{name}.html")
+        return Shown(template.render(links=self._links, here=name, **told), more)
 
 
 def moment(at: str) -> Markup:

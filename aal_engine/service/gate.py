@@ -24,9 +24,11 @@ from aal_engine.decide.policy import Policy
 from aal_engine.decide.question import Question
 from aal_engine.decide.release import AgentKey, Recorded
 from aal_engine.decide.replay import Replay, judged
+from aal_engine.decide.serving import Serving
 from aal_engine.errors import AppendRefused, ChainBroken, HeadMoved, InputError, WriteError
 from aal_engine.measure.record import ENGINE, EvalRecord
-from aal_engine.service.report import REPORTS, as_json
+from aal_engine.service.report import as_json, files_of, told_in_files
+from aal_engine.service.trend import WINDOW, Family, families, of_decision, of_recorded
 from aal_engine.store.atomic import write_atomic
 from aal_engine.store.decision import load_baseline
 from aal_engine.store.folder import make_folder
@@ -44,14 +46,25 @@ TRIES = 8
 class Gated:
     """A decision, and where the ledger holds it.
 
-    `seq` is None after a dry run, and where it is pending; `known` if it stood there before, `started` if the ledger begins
-    with it.
+    `seq` is None after a dry run, and where it is pending; `known` if it stood there before,
+    `started` if the ledger begins with it. `before` are the agent's decisions before it, the oldest
+    first, and `serving` is what the ledger says of its versions in service.
     """
 
     decision: Decision
     seq: int | None
     known: bool
     started: bool
+    before: tuple[Recorded, ...] = ()
+    serving: Serving | None = None
+
+    def trend(self) -> tuple[Family, ...]:
+        """Return how the metrics went up to this decision; nothing for the first one."""
+        if not self.before:
+            return ()
+        steps = [of_recorded(recorded) for recorded in self.before]
+        steps.append(of_decision(self.decision, self.seq or self.before[-1].seq + 1))
+        return tuple(families(steps, self.serving))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +98,14 @@ def gate(
     decision is not appended but left in the ledger's `pending` folder, as a branch has to.
 
     Per-case tables are looked for in the `tables` folder beside each file, and in `tables`.
-    `reports` are further files to write, by their format.
+    `reports` are further files to write, by their format; Markdown has its picture beside it.
 
     Raises:
         InputError: an input cannot be used; nothing was decided.
         LedgerError: the ledger is broken or refused the decision; no record was written.
         WriteError: the decision stands in the ledger, but a file could not be written.
     """
-    outputs = [record, *(reports or {}).values()]
+    outputs = [record, *files_of(reports or {})]
     _writable(outputs, [*current, *baseline, policy], ledger)
     asked = _read(current, baseline, policy, tables, unchanged_cases)
     if dry_run:
@@ -101,7 +114,8 @@ def gate(
         make_folder(path)
     gated = _decided(asked, ledger, now, pending=pending)
     texts = {record: as_json(gated.decision)}
-    texts |= {path: REPORTS[name](gated.decision) for name, path in (reports or {}).items()}
+    for name, path in (reports or {}).items():
+        texts |= told_in_files(name, gated.decision, gated.trend(), path)
     for path, text in texts.items():
         try:
             write_atomic(path, text.encode())
@@ -190,26 +204,35 @@ def _decided(
         )
         known = _known(replay.decisions, key, question.inputs(ENGINE))
         if known is not None and (again := _again(question, known, replay)) is not None:
-            return Gated(again, known.seq, known=True, started=False)
+            return Gated(again, known.seq, True, False, *_past(replay, key, known.seq))
+        past = _past(replay, key)
         if pending and (again := _waiting(folder, question)) is not None:
-            return Gated(again, None, known=True, started=False)
+            return Gated(again, None, True, False, *past)
         decision = decide(question, at=stamp(now), engine=ENGINE)
         if dry_run:
-            return Gated(decision, None, known=False, started=False)
+            return Gated(decision, None, False, False, *past)
         recorded = bodies(decision)
         _require_accepted(replay, head, recorded, now)
         if pending:
             pend(folder, "decision", recorded, now)
-            return Gated(decision, None, known=False, started=False)
+            return Gated(decision, None, False, False, *past)
         try:
             entries = ledger.append_all("decision", recorded, now, expected=head)
         except HeadMoved:
             continue
-        return Gated(decision, entries[-1].seq, known=False, started=head.size == 0)
+        return Gated(decision, entries[-1].seq, False, head.size == 0, *past)
     raise HeadMoved(
         f"the ledger grew {TRIES} times while the gate decided",
         way_out="run the same command again when fewer gates run at once",
     )
+
+
+def _past(
+    replay: Replay, key: AgentKey, before: int | None = None
+) -> tuple[tuple[Recorded, ...], Serving | None]:
+    own = (each for each in replay.decisions if each.key == key)
+    found = [each for each in own if before is None or each.seq < before]
+    return tuple(found[-WINDOW + 1 :]), replay.serving.get(key)
 
 
 def _near(replay: Replay, key: AgentKey) -> AgentKey | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aal_engine.decide.act import Promotion, step_from
 from aal_engine.decide.decision import Check, worst_first
@@ -14,30 +14,16 @@ from aal_engine.decide.release import AgentKey
 from aal_engine.decide.serving import Passed, Serving
 from aal_engine.decide.succession import refusals, refusals_of_report
 from aal_engine.errors import ChainBroken, InputError
-from aal_engine.measure.metric import METRICS, metric
-from aal_engine.service.chart import Mark, Point, Series
+from aal_engine.measure.metric import metric
 from aal_engine.service.ledger_reader import Decided, Filters, LedgerReader
+from aal_engine.service.trend import WINDOW, Family, Group, Step, bands, families
 
 ACTS = ("breach", "release", "rollback", "quarantine", "clear")
-WINDOW = 40
-"""Decisions that a history shows at once."""
+NAMES = ("agent", "pack", "version", "verdict", "decision", "engine", "policy")
 RECENT = 12
 """Decisions that a summary shows."""
 
-Group = tuple[str | None, str, str]
-Band = tuple[float, float]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """The metrics of one model family; of none, where a record is of retrieval alone.
-
-    `series` has each metric's history by the suite that it was measured on.
-    """
-
-    name: str | None
-    series: tuple[tuple[str, Series], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +59,7 @@ def summaries(reader: LedgerReader, *, after: AgentKey | None = None, limit: int
         Summary(
             key,
             serving(reader, key),
-            tuple(reader.decisions(Filters(agent=key.agent, pack=key.pack), limit=RECENT)),
+            tuple(decided(reader, Filters(agent=key.agent, pack=key.pack), limit=RECENT)),
         )
         for key in reader.subjects(after=after, limit=limit)
     ]
@@ -88,16 +74,39 @@ def history(
         LedgerError: as `summaries`.
     """
     asked = Filters(agent=key.agent, pack=key.pack)
-    found = reader.decisions(asked, before=before, limit=limit + 1)
+    found = decided(reader, asked, before=before, limit=limit + 1)
     decisions = tuple(found[:limit])
     state = serving(reader, key)
     return History(
         key,
         decisions,
-        tuple(_families(decisions[::-1], marks(state, decisions[::-1]))),
+        tuple(families([_step(each) for each in decisions[::-1]], state)),
         state,
         decisions[-1].key if len(found) > limit else None,
     )
+
+
+def decided(
+    reader: LedgerReader, asked: Filters, *, before: int | None = None, limit: int
+) -> list[Decided]:
+    """Return a page of decisions whose names are names, as every gate writes them.
+
+    Raises:
+        LedgerError: as `summaries`.
+    """
+    found = reader.decisions(asked, before=before, limit=limit)
+    for each in found:
+        read(each.seq, lambda each=each: _require_names(each))  # type: ignore[misc]
+    return found
+
+
+def _require_names(found: Decided) -> None:
+    for part in found.parts:
+        baseline = part["baseline"] or {"version": "", "decision": None}
+        texts = [part[name] for name in NAMES]
+        texts += [*part["model_families"], baseline["version"], baseline["decision"] or ""]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError
 
 
 def serving(reader: LedgerReader, key: AgentKey) -> Serving:
@@ -128,9 +137,9 @@ def _taken(reader: LedgerReader, state: Serving, entry: Entry) -> str | None:
         return why
     step = step_from(entry.kind, entry.body)
     if isinstance(step, Promotion) and step.version not in state.passed:
-        for decided in reader.decisions(Filters(decision=step.decision), limit=1):
-            families = frozenset(decided.parts[0]["model_families"])
-            state.passed[step.version] = Passed(step.decision, decided.seq, families)
+        for found in reader.decisions(Filters(decision=step.decision), limit=1):
+            passed = frozenset(found.parts[0]["model_families"])
+            state.passed[step.version] = Passed(step.decision, found.seq, passed)
     why = next(iter(refusals(state, entry.kind, step)), None)
     if why is None:
         state.take(step, entry.seq, entry.at, entry.leaf.hex())
@@ -149,79 +158,30 @@ def read(seq: int, act: Callable[[], T]) -> T:
         raise ChainBroken(seq, "is not an entry that this engine can read") from None
 
 
-def marks(state: Serving, decisions: Sequence[Decided]) -> tuple[Mark, ...]:
-    """Return where, between decisions (the oldest first), versions came into service."""
-    seqs = [decided.seq for decided in decisions]
-    return tuple(
-        Mark(sum(seq < stint.done for seq in seqs) - 0.5, stint.by == "rollback", stint.version)
-        for stint in state.stints
-        if seqs and stint.done > seqs[0]
+def _step(found: Decided) -> Step:
+    first = found.parts[0]
+    return Step(
+        found.seq,
+        first["version"],
+        first["verdict"] == "released",
+        read(found.seq, lambda: _values(found)),
+        bands(checks_of(found)),
     )
 
 
-def _families(decisions: Sequence[Decided], found: tuple[Mark, ...]) -> Iterator[Family]:
-    """Yield the metrics of each model family over decisions, the oldest first."""
-    values = [read(decided.seq, lambda d=decided: _values(d)) for decided in decisions]  # type: ignore[misc]
-    bands = [read(decided.seq, lambda d=decided: bands_of(d)) for decided in decisions]  # type: ignore[misc]
-    groups = sorted({group for each in values for group in each}, key=_order)
-    for family in dict.fromkeys(group[0] for group in groups):
-        yield Family(
-            family,
-            tuple(
-                (
-                    suite,
-                    Series(
-                        name,
-                        metric(name).direction,
-                        tuple(
-                            Point(
-                                decided.parts[0]["version"],
-                                decided.parts[0]["verdict"] == "released",
-                                held.get((of, suite, name)),
-                                limits.get((of, suite, name)),
-                            )
-                            for decided, held, limits in zip(decisions, values, bands, strict=True)
-                        ),
-                        found,
-                    ),
-                )
-                for of, suite, name in groups
-                if of == family
-            ),
-        )
-
-
-def _order(group: Group) -> tuple[Any, ...]:
-    family, suite, name = group
-    stem = name.partition("@")[0]
-    answers = METRICS[stem].kind == "answers"
-    return family is None, family or "", suite, not answers, list(METRICS).index(stem), name
-
-
-def _values(decided: Decided) -> Mapping[Group, float | None]:
-    found: dict[Group, float | None] = {}
-    for part in decided.parts:
+def _values(found: Decided) -> Mapping[Group, float | None]:
+    values: dict[Group, float | None] = {}
+    for part in found.parts:
         for record in part["records"]:
             for name, (value, _) in record["metrics"].items():
                 metric(name)  # a name that the table lacks is refused here
                 if value is not None and not 0 <= value <= 1:
                     raise ValueError
-                found[record["model_family"], record["suite"], name] = value
-    return found
+                values[record["model_family"], record["suite"], name] = value
+    return values
 
 
-def bands_of(decided: Decided) -> Mapping[Group, Band]:
-    """Return, of a decision's comparisons with the release before, what each would have borne."""
-    found = {}
-    for check in checks_of(decided):
-        if check.name == "regression" and check.slice is None and check.baseline is not None:
-            fall = -check.tolerance if check.direction == "higher" else check.tolerance
-            key = check.model_family, check.suite or "", check.metric or ""
-            found[key] = (check.baseline, min(max(check.baseline + fall, 0.0), 1.0))
-    return found
-
-
-def checks_of(decided: Decided) -> tuple[Check, ...]:
+def checks_of(found: Decided) -> tuple[Check, ...]:
     """Return a decision's checks, the worst first.
 
     Raises:
@@ -229,11 +189,11 @@ def checks_of(decided: Decided) -> tuple[Check, ...]:
     """
 
     def rows() -> Iterator[Check]:
-        for part in decided.parts:
+        for part in found.parts:
             table = part["checks"]
             for row in table["rows"]:
                 told = dict(zip(table["columns"], row, strict=True))
                 del told["ok"]  # a check's verdict follows from its numbers
                 yield Check(name=told.pop("check"), **told)
 
-    return read(decided.seq, lambda: worst_first(tuple(rows())))
+    return read(found.seq, lambda: worst_first(tuple(rows())))

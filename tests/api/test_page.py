@@ -215,13 +215,16 @@ def test_html_in_names_is_escaped_in_every_view(tmp_path):
         ({"records": None}, "/decision"),
         ({"checks": {"columns": ["check"], "rows": [["unheard of"]]}}, "/decision"),
         ({"checks": {}}, "/decision"),
+        ({"model_families": [7]}, "/list"),
+        ({"baseline": {"version": {}}}, "/list"),
+        ({"engine": None}, "/list"),
     ],
 )
 def test_an_entry_that_no_gate_wrote_is_a_problem_and_not_a_fault(tmp_path, change, path):
     scene = Scene(tmp_path / "ledger")
     body = {**bodies(scene.decide("1.0.0"))[0], "decision": "e" * 64, **change}
     Ledger.open(scene.folder).append("decision", body, scene_time(scene))
-    where = {"/agent": AGENT, "/decision": f"/decisions/{'e' * 64}"}[path]
+    where = {"/agent": AGENT, "/decision": f"/decisions/{'e' * 64}", "/list": "/decisions"}[path]
     with client_of(scene.folder) as client:
         assert "is not an entry that this engine can read" in read(client, where, 409).text
 

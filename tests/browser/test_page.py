@@ -11,6 +11,8 @@ from api.story import KEY, told
 
 from aal_engine.api.app import create_app
 from aal_engine.api.page import page_wing
+from aal_engine.api.site import site
+from aal_engine.service.files import write_all
 from aal_engine.service.results import Results
 
 CHROMIUM = shutil.which("chromium")
@@ -157,6 +159,17 @@ def test_without_scripts_nothing_is_missing(browser, address):
     page.locator("summary").first.click()
     assert page.locator("details table").first.is_visible()
     context.close()
+
+
+def test_an_export_opens_from_disk_in_its_own_style(page, tmp_path):
+    story = told(tmp_path / "ledger")
+    write_all(tmp_path / "public", site(Results(story.folder)), lambda _: None)
+    page.goto((tmp_path / "public" / "index.html").as_uri())
+    page.get_by_role("link", name="desk", exact=True).click()
+    page.wait_for_url("**/agent-*.html")
+    assert page.locator("figure").count() == 10
+    assert page.evaluate("getComputedStyle(document.querySelector('main')).marginLeft") != "0px"
+    assert page.complaints == []
 
 
 def test_the_narrow_view_keeps_each_cell_under_its_name(browser, address):

@@ -9,9 +9,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from specimen import gate, policy, record, slices
 
-from aal_engine.service.report import REPORTS
+from aal_engine.service.chart import Mark, Point, Series
+from aal_engine.service.report import REPORTS, files_of, told_in_files
+from aal_engine.service.report import told as told_with
 from aal_engine.service.report.row import row
 from aal_engine.service.report.text import text
+from aal_engine.service.trend import Family
 
 
 def blocked():
@@ -110,3 +113,26 @@ def test_the_page_fetches_nothing():
     page = REPORTS["html"](blocked())
     for word in ("http:", "https:", "src=", "url(", "@import", "<link"):
         assert word not in page
+
+
+def trend():
+    points = (Point("1.0.0", True, 0.9), Point("1.1.0", False, None), Point("1.2.0", True, 0.8))
+    series = Series("complete", "higher", points, (Mark(1.5, True, "<1.0.0>"),))
+    return (Family("<i>claude", (("core", series),)),)
+
+
+def test_the_page_shows_the_history_of_each_metric():
+    html = told_with("html", blocked(), trend())
+    assert "<h2>History</h2>" in html
+    assert "&lt;i&gt;claude" in html
+    assert html.count('<circle class="dot"') == 2
+    assert "History" not in REPORTS["html"](blocked())
+
+
+def test_markdown_has_its_picture_beside_it(tmp_path):
+    path = tmp_path / "my gate.md"
+    files = told_in_files("markdown", blocked(), trend(), path)
+    assert set(files) == {path, tmp_path / "my gate.svg"} == set(files_of({"markdown": path}))
+    assert "](<my%20gate.svg>)" in files[path]
+    ET.fromstring(files[tmp_path / "my gate.svg"])
+    assert list(told_in_files("markdown", blocked(), (), path)) == [path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from aal_engine.decide.decision import Decision
 from aal_engine.service.report.row import Row, headline, row, underpowered
@@ -13,8 +14,11 @@ _COLUMNS = (
 )
 
 
-def markdown(decision: Decision) -> str:
-    """Return the report as GitHub-flavoured Markdown; what holds is folded away."""
+def markdown(decision: Decision, picture: str | None = None) -> str:
+    """Return the report as GitHub-flavoured Markdown; what holds is folded away.
+
+    `picture` is the name of the file beside it that shows the metrics' history.
+    """
     rows = [row(check) for check in decision.checks]
     failing = [line for line in rows if line.mark != "ok"]
     holding = [line for line in rows if line.mark == "ok"]
@@ -31,6 +35,8 @@ def markdown(decision: Decision) -> str:
             "</details>",
             "",
         ]
+    if picture is not None:
+        lines += [f"![Each metric over the last decisions](<{quote(picture)}>)", ""]
     lines += [f"- {_escaped(note)}" for note in decision.notes]
     if weak := underpowered(decision):
         lines.append(f"- {weak} comparisons are underpowered for their tolerance")

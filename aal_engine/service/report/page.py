@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from html import escape
 
 from aal_engine.decide.decision import Decision
+from aal_engine.service.chart import picture
 from aal_engine.service.report.row import Row, headline, row, underpowered
+from aal_engine.service.trend import Family
 
 _NUMBERS = ("Baseline", "Current", "Change", "Tolerance", "n")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -28,13 +30,24 @@ td.n, th.n { text-align: right; }
   td.n:empty, td:empty { display: none; }
   td[data-label]:not(:empty)::before { content: attr(data-label) ": "; opacity: .75; }
 }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1.2rem 1.6rem; }
+h3 { font-size: 1rem; } figure { margin: 0; } figcaption { font-weight: 600; } figcaption small { font-weight: 400; }
+.chart { display: block; width: 100%; height: auto; --accent: #0a58ca; --ground: #fff; }
+@media (prefers-color-scheme: dark) { .chart { --accent: #86b8ff; --ground: #121212; } }
+.chart text { font-size: 11px; fill: currentColor; opacity: .8; } .chart .last { font-weight: 600; opacity: 1; }
+.chart .grid { stroke: var(--line); } .chart .band { fill: var(--accent); opacity: .14; }
+.chart .line { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
+.chart .dot { fill: var(--accent); stroke: var(--ground); stroke-width: 1.5; }
+.chart .blocked { fill: var(--ground); stroke: var(--bad); stroke-width: 2; }
+.chart .rollback { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 3 3; }
+.chart .promoted { fill: currentColor; opacity: .6; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; }
 dt { opacity: .75; } dd { margin: 0; overflow-wrap: anywhere; }
 """
 
 
-def page(decision: Decision) -> str:
-    """Return the report as a whole HTML document."""
+def page(decision: Decision, trend: Sequence[Family] = ()) -> str:
+    """Return the report as a whole HTML document, with the metrics' history where there is one."""
     rows = [row(check) for check in decision.checks]
     failing = [line for line in rows if line.mark != "ok"]
     holding = [line for line in rows if line.mark == "ok"]
@@ -63,12 +76,26 @@ def page(decision: Decision) -> str:
             f'<h1 class="{mark}">{escape(headline(decision))}</h1>',
             *_section("What blocks" if mark == "BLOCK" else "Warnings", failing),
             *_section("What holds, closest to its limit first", holding),
+            *_history(trend),
             *([f"<h2>Notes</h2><ul>{_items(notes)}</ul>"] if notes else []),
             "<h2>Decision</h2><dl>",
             *(f"<dt>{escape(name)}</dt><dd>{escape(told)}</dd>" for name, told in facts.items()),
             "</dl></main></body></html>\n",
         ]
     )
+
+
+def _history(trend: Sequence[Family]) -> list[str]:
+    parts = ["<h2>History</h2>"] if trend else []
+    for family in trend:
+        parts.append(f'<h3>{escape(family.name or "Retrieval")}</h3><div class="charts">')
+        parts += [
+            f"<figure><figcaption>{escape(each.metric)} <small>{escape(suite)}</small>"
+            f"</figcaption>{picture(each)}</figure>"
+            for suite, each in family.series
+        ]
+        parts.append("</div>")
+    return parts
 
 
 def _items(notes: Sequence[str]) -> str:
