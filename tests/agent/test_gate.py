@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import doors
 import pytest
-from specimen import record
+from specimen import breach, record
 
 from aal_engine.errors import WriteError
 from aal_engine.store.ledger import Ledger
@@ -408,13 +408,13 @@ def test_somebody_else_appends_while_the_gate_decides(released):
     def late(ledger, kind, bodies, at, **options):
         calls.append(1)
         if len(calls) == 1:
-            first(Ledger.open(released / "ledger"), "clear", [{"reason": "a race"}], at)
+            first(Ledger.open(released / "ledger"), "breach", [breach(version="0.9.0").body()], at)
         return first(ledger, kind, bodies, at, **options)
 
     with mock.patch.object(Ledger, "append_all", late):
         done = call(released, *VERBATIM)
     assert done.returncode == 0, done.stderr
-    assert [entry["rec"]["kind"] for entry in ledger_lines(released)][-2:] == ["clear", "decision"]
+    assert [entry["rec"]["kind"] for entry in ledger_lines(released)][-2:] == ["breach", "decision"]
 
 
 def test_two_gates_at_once_release_one(released):
