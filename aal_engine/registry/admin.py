@@ -14,11 +14,12 @@ from aal_engine.registry.db.slot import next_slot_of
 from aal_engine.registry.db.suite import Stored
 from aal_engine.registry.model.agent import Agent, check_agent, check_did
 from aal_engine.registry.model.moment import millis, wire
-from aal_engine.registry.model.suite import MAX_TASKS, Task
+from aal_engine.registry.model.run import is_run_id
+from aal_engine.registry.model.suite import MAX_TASKS, Task, is_key
 from aal_engine.registry.model.suite import suite as read_suite
 from aal_engine.registry.model.suite import task as read_task
 from aal_engine.registry.office import Office
-from aal_engine.registry.treasury import ISSUANCE, TREASURY
+from aal_engine.registry.treasury import ISSUANCE, MAX_SUPPLY, TREASURY
 
 Row = dict[str, Any]
 
@@ -46,7 +47,7 @@ def put_suite(
     key = fields.get("key")
     wanted = None if tasks is None else _tasks(tasks)
     with office.database.write() as connection:
-        before = suite.find_key(connection, key) if isinstance(key, str) else None
+        before = suite.find_key(connection, str(key)) if is_key(key) else None
         made = read_suite(fields, None if before is None else before.suite)
         _know(agent.unknown(connection, made.targets or ()))
         number = suite.put(connection, made, now_ms=millis(now))
@@ -137,7 +138,7 @@ def suite_number(office: Office, key: str) -> int:
         NotFound: there is no such suite.
     """
     with office.database.read() as connection:
-        return _found(suite.find_key(connection, key)).id
+        return _found(suite.find_key(connection, key) if is_key(key) else None).id
 
 
 def _found(stored: Stored | None) -> Stored:
@@ -166,7 +167,7 @@ def run_state(office: Office, run_id: str) -> Row:
         NotFound: there is no such run.
     """
     with office.database.read() as connection:
-        found = run.find(connection, run_id)
+        found = run.find(connection, run_id) if is_run_id(run_id) else None
         if found is None:
             raise NotFound("there is no such run")
         return {
@@ -213,13 +214,15 @@ def fund(office: Office, key: str, units: int, *, now: datetime) -> int:
 
     Raises:
         InputError: the key is empty or a reward's, or the units are out of range.
-        Conflict: the key names another transfer.
+        Conflict: the key names another transfer, or there would be more than MAX_SUPPLY units.
     """
     if not key or not key.isprintable() or len(key) > 200 or key.startswith("eval:"):
         raise InputError.at(
             "not a name of 1 to 200 characters that does not begin with eval:", field="key"
         )
     with office.database.write() as connection:
+        if account.balance(connection, ISSUANCE) - units < -MAX_SUPPLY:
+            raise Conflict(f"there may be {MAX_SUPPLY} units at most, all accounts together")
         account.transfer(connection, key, ISSUANCE, TREASURY, units, now_ms=millis(now))
         return account.balance(connection, TREASURY)
 

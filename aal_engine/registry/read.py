@@ -7,12 +7,18 @@ what a registry offers without a special case.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aal_engine.registry.db import result, standing, suite
+from aal_engine.registry.model.agent import is_did
 from aal_engine.registry.model.moment import millis
+from aal_engine.registry.model.run import is_run_id
 from aal_engine.registry.model.standing import ALL, Standing
+from aal_engine.registry.model.suite import is_key
 from aal_engine.registry.office import Office
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 Row = dict[str, Any]
 
@@ -38,7 +44,7 @@ def catalog(office: Office) -> list[Row]:
 
 def results(office: Office, did: str, *, limit: int) -> list[Row]:
     """Return an agent's last task results, newest first; none for an agent that is not known."""
-    if not office.enabled:
+    if not office.enabled or not is_did(did):
         return []
     with office.database.read() as connection:
         return [row.told() for row in result.newest(connection, did, limit)]
@@ -46,7 +52,7 @@ def results(office: Office, did: str, *, limit: int) -> list[Row]:
 
 def evidence(office: Office, did: str, run_id: str) -> list[Row]:
     """Return what is needed to dispute a run's results with one agent, in the tasks' order."""
-    if not office.enabled:
+    if not (office.enabled and is_did(did) and is_run_id(run_id)):
         return []
     with office.database.read() as connection:
         found = result.proofs(connection, run_id, did)
@@ -68,7 +74,7 @@ def leaderboard(office: Office, *, key: str | None, limit: int, now: datetime) -
     if not office.enabled:
         return []
     with office.database.read() as connection:
-        number = ALL if key is None else suite.numbers(connection, key)
+        number = _suite(connection, key)
         rows = [] if number is None else standing.leaderboard(connection, number, limit)
     return _told(rows, now)
 
@@ -92,13 +98,21 @@ def candidates(
         return []
     since = 0 if age is None else millis(now) - age // timedelta(milliseconds=1)
     with office.database.read() as connection:
-        number = ALL if key is None else suite.numbers(connection, key)
+        number = _suite(connection, key)
         if number is None:
             return []
         rows = standing.candidates(
             connection, number, bound=bound, runs=runs, since_ms=since, limit=limit
         )
     return _told(rows, now)
+
+
+def _suite(connection: Connection, key: str | None) -> int | None:
+    """Return a suite's number, that of all for no key, and None for a key that is no suite's."""
+    if key is None:
+        return ALL
+    # PostgreSQL takes no text that holds a zero byte, and nobody has such a key.
+    return suite.numbers(connection, key) if is_key(key) else None
 
 
 def _told(rows: list[Standing], now: datetime) -> list[Row]:

@@ -16,7 +16,10 @@ ISSUANCE = "issuance"
 DAY_MS = 24 * 60 * 60 * 1000
 MINUTE_MS = 60 * 1000
 MAX_AMOUNT = 10**15
-"""The most units in one transfer; far more than any sum of them would overflow 64 bits."""
+"""The most units in one transfer."""
+
+MAX_SUPPLY = 10**18
+"""The most units that are ever put in: no account can overflow 64 bits, which SQLite would round."""
 
 REWARDS: Mapping[str, str] = {
     "unpaid": "the suite does not pay",

@@ -234,6 +234,14 @@ def test_the_treasury_is_funded_once_for_each_key(office):
     assert admin.audit(office) == []
 
 
+def test_there_is_an_end_to_units(office):
+    with office.database.write() as connection:
+        connection.exec_driver_sql("INSERT INTO accounts VALUES ('issuance', -999999999999999999)")
+    assert admin.fund(office, "last", 1, now=NOW) == 1
+    with pytest.raises(Conflict, match="at most"):
+        admin.fund(office, "one more", 1, now=NOW)
+
+
 def test_a_transfer_cannot_be_changed_or_deleted(office):
     admin.fund(office, "opening", 100, now=NOW)
     for damage in ("UPDATE transfers SET amount = 1", "DELETE FROM transfers"):

@@ -18,6 +18,7 @@ from registry.scene import (
 )
 from sqlalchemy import text
 
+from aal_engine.errors import InputError, NotFound
 from aal_engine.registry import admin, read
 from aal_engine.registry.db import standing
 from aal_engine.registry.model.result import UNIT
@@ -85,6 +86,20 @@ def test_results_are_newest_first_and_no_more_than_asked_for(office):
 def test_an_agent_that_nobody_knows_has_no_results(office):
     assert read.results(office, "did:web:nobody.example", limit=20) == []
     assert read.results(office, "not a did", limit=20) == []
+
+
+@pytest.mark.parametrize("hostile", ["\0", "a\0b", "\ud800", "' OR 1=1 --", "é", "x" * 100_000])
+def test_names_that_nobody_can_have_are_nobodys(office, hostile):
+    put_suite(office.database)
+    assert read.results(office, f"did:web:{hostile}", limit=20) == []
+    assert read.evidence(office, did(0), hostile) == []
+    assert board(office, hostile) == []
+    assert asked(office, hostile) == []
+    for act in (admin.suite_number, admin.run_state):
+        with pytest.raises(NotFound):
+            act(office, hostile)
+    with pytest.raises(InputError):
+        admin.put_suite(office, {"key": hostile, "name": "S"}, now=NOW)
 
 
 def test_the_order_of_the_leaderboard_is_mean_then_results_then_did(office):

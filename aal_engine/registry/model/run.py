@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ SPREAD_MS = 10
 
 MAX_ATTEMPTS = 3
 """So often an exam may be claimed; one that its runner never ends is void after that."""
+
+
+RUN_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +74,8 @@ class Committed:
     passed: int
     reward: str
     amount: int
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a text may be a run's id."""
+    return RUN_ID.fullmatch(text) is not None

@@ -101,8 +101,17 @@ def _flag(value: Any) -> str | None:
     return None if isinstance(value, bool) else "neither true nor false"
 
 
+def is_key(value: object) -> bool:
+    """Whether a value may be a suite's key.
+
+    >>> is_key("http-basics"), is_key("HTTP basics")
+    (True, False)
+    """
+    return isinstance(value, str) and KEY.fullmatch(value) is not None
+
+
 def _key(value: Any) -> str | None:
-    if isinstance(value, str) and KEY.fullmatch(value):
+    if is_key(value):
         return None
     return "not a key: 1 to 64 of a-z, 0-9, '.', '_', '-', beginning with a letter or digit"
 
