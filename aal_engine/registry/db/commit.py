@@ -8,7 +8,7 @@ from sqlalchemy import Connection, update
 
 from aal_engine.registry.db import account, edge, lease, result, run, standing
 from aal_engine.registry.db.schema import exams
-from aal_engine.registry.model.result import Outcome, millionths, suite_score
+from aal_engine.registry.model.result import UNIT, Outcome, millionths, suite_score
 from aal_engine.registry.model.run import Claim, Committed
 from aal_engine.registry.model.standing import ALL
 from aal_engine.registry.treasury import TREASURY, refusal, reward_key
@@ -33,10 +33,8 @@ def commit_exam(
         raise ValueError("not one outcome for each task")
     ordered = [by_task[task.id] for task in claim.tasks]
     scores = [millionths(outcome.score) for outcome in ordered]
-    score = suite_score(
-        [min(max(outcome.score, 0.0), 1.0) for outcome in ordered],
-        [task.weight for task in claim.tasks],
-    )
+    # Of the scores as they are kept, so that anybody can compute it again from the record.
+    score = suite_score([each / UNIT for each in scores], [task.weight for task in claim.tasks])
     run.end(connection, claim, score=millionths(score))
     if claim.lease is not None:
         lease.check(connection, claim.lease)

@@ -79,6 +79,13 @@ def test_the_suite_score_is_the_weighted_mean(database):
     assert (done.score, done.passed, done.reward) == (0.75, 1, "unpaid")
 
 
+def test_a_score_that_is_no_number_counts_nothing(database):
+    put_agents(database, 1)
+    (done,) = examine(database, put_suite(database, reputation=True), [float("nan"), 1])
+    assert done.score == 0.5
+    assert sound(database)
+
+
 def test_a_commit_is_made_once(database):
     put_agents(database, 1)
     enqueue(database, put_suite(database))
