@@ -19,11 +19,14 @@ run_app = group("Queue a run by hand, and see how far one is.")
 
 REGISTER = """Register an agent, or give a registered one another card; it is active after that.
 
-Without a card it has no endpoint, and scores 0 on every task.
+Without a card it has no endpoint, and scores 0 on every task. --fetch takes the card from
+/.well-known/agent-card.json of a place, as carefully as agents are examined.
 
-Example:
+Examples:
 
   aal registry agent register did:web:tutor.example --card agent-card.json
+
+  aal registry agent register did:web:tutor.example --fetch https://tutor.example
 """
 
 PUT = """Create a suite, or update the one of the same key, from a JSON or YAML file.
@@ -50,6 +53,9 @@ Example:
 def register(
     did: Annotated[str, typer.Argument(help="The agent's DID.")],
     card: Annotated[Path | None, typer.Option(help="File of its agent card (JSON).")] = None,
+    fetch: Annotated[
+        str | None, typer.Option(metavar="URL", help="Place that serves its agent card.")
+    ] = None,
     home: Annotated[
         str | None, typer.Option(help="Registry that it is mirrored from; it is never examined.")
     ] = None,
@@ -59,10 +65,23 @@ def register(
     from aal_engine.registry import admin
     from aal_engine.service.document import read_object
 
+    if card is not None and fetch is not None:
+        raise InputError.at("give --card or --fetch, not both", field="--fetch")
     document = None if card is None else read_object(card)
     with office_on(database) as office:
+        if fetch is not None:
+            document = _fetched(fetch)
         admin.register(office, did, document, home=home, now=now())
     say(f"registered: {did}\n")
+
+
+def _fetched(place: str) -> Any:
+    import asyncio
+
+    from aal_engine.api.pace import pace
+    from aal_engine.registry.fetch import fetch_card
+
+    return asyncio.run(fetch_card(place, pace().limits))
 
 
 @agent_app.command("deactivate")

@@ -57,18 +57,35 @@ async def examiner(
     Raises:
         InputError: the file of certificate authorities cannot be read.
     """
-    system = SystemResolver(2 * parallel) if resolver is None else None
-    chosen = resolver or system
-    assert chosen is not None
-    reach = Reach(chosen, _tls(limits.ca_file), limits.probe, limits.allowed, limits.canary)
     scoring = ThreadPoolExecutor(SCORING_THREADS, thread_name_prefix="scoring")
     try:
-        async with watched(limits.lag) as lag:
+        async with (
+            reaching(limits, parallel=parallel, resolver=resolver) as reach,
+            watched(limits.lag) as lag,
+        ):
             yield Examiner(limits, reach, lag, scoring)
     finally:
         scoring.shutdown(wait=False, cancel_futures=True)
-        if system is not None:
-            system.close()
+
+
+@asynccontextmanager
+async def reaching(
+    limits: Limits, *, parallel: int = 1, resolver: Resolver | None = None
+) -> AsyncIterator[Reach]:
+    """Give what agents are reached by, by the machine's own resolver unless another is named.
+
+    Raises:
+        InputError: as in `examiner`.
+    """
+    tls = _tls(limits.ca_file)
+    if resolver is not None:
+        yield Reach(resolver, tls, limits.probe, limits.allowed, limits.canary)
+        return
+    system = SystemResolver(2 * parallel)
+    try:
+        yield Reach(system, tls, limits.probe, limits.allowed, limits.canary)
+    finally:
+        system.close()
 
 
 def _tls(ca_file: str | None) -> ssl.SSLContext:

@@ -37,6 +37,7 @@ class Stranger:
     """A server in a thread of its own; `seen` are the heads and bodies of what it was asked."""
 
     port: int
+    paths: dict[str, Behaviour]
     seen: list[bytes] = field(default_factory=list)
     connections: int = 0
 
@@ -45,7 +46,7 @@ class Stranger:
 def stranger(paths: dict[str, Behaviour], tls: ssl.SSLContext | None = None) -> Iterator[Stranger]:
     """Serve paths on a free port of 127.0.0.1 for the context's duration."""
     begun: threading.Event = threading.Event()
-    told = Stranger(0)
+    told = Stranger(0, paths)
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
 

@@ -14,6 +14,7 @@ from registry.stranger import LOOPBACK, answer, claim_of, examine, limits, stran
 
 from aal_engine.errors import ExamVoid, InputError
 from aal_engine.registry.address import Allowed, allow
+from aal_engine.registry.probe import line
 from aal_engine.registry.probe.lookup import CANARY
 from aal_engine.registry.run import Limits, examiner
 
@@ -358,6 +359,36 @@ def test_proxies_and_credentials_of_the_environment_are_not_used(monkeypatch, tm
     assert outcome.passed
     assert proxy.connections == 0
     assert b"authorization" not in agent.seen[0].lower()
+
+
+def test_a_connection_closed_between_two_messages_is_dialled_again():
+    reply = {"jsonrpc": "2.0", "result": {"message": {"parts": [{"text": "pong"}]}}}
+
+    async def then_close(writer, request):
+        body = json.dumps({**reply, "id": json.loads(request)["id"]}).encode()
+        await answer(body)(writer, request)
+        await writer.drain()
+        writer.close()
+
+    with stranger({"/": then_close}) as agent:
+        card = {"supportedInterfaces": [{"url": f"http://127.0.0.1:{agent.port}/"}]}
+        outcomes = examine(claim_of(card, ["ping"] * 3, kind="a2a_message"), limits())
+        assert agent.connections == 3
+    assert [outcome.passed for outcome in outcomes] == [True] * 3
+
+
+def test_only_addresses_that_were_judged_can_be_dialled(monkeypatch):
+    async def elsewhere(self, host, port=0, family=0):
+        found = await resolve(self, host, port, family)
+        return [{**each, "host": "127.0.0.2"} for each in found]
+
+    resolve = line._Pinned.resolve
+    monkeypatch.setattr(line._Pinned, "resolve", elsewhere)
+    with stranger({"/": answer(b"pong")}) as agent:
+        claim = claim_of({"url": f"http://agent.example:{agent.port}"}, ["/"])
+        [outcome] = examine(claim, limits(), resolver=names({"agent.example": ["127.0.0.1"]}))
+    assert agent.connections == 0
+    assert outcome.error == "connection_failed: EACCES"
 
 
 def test_a_path_cannot_become_another_host_or_header():

@@ -15,16 +15,19 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
+from ipaddress import ip_address
 from typing import Final
 
 import aiohttp
+from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from aal_engine.canonical import canonical, digest
 from aal_engine.errors import ExamVoid, InputError
-from aal_engine.registry.address import Allowed, Target, target
+from aal_engine.registry.address import Address, Allowed, Target, target
 from aal_engine.registry.probe import body
 from aal_engine.registry.probe.dialect import Request
 from aal_engine.registry.probe.lookup import CANARY, Resolver, Unreachable, addresses
@@ -122,14 +125,17 @@ class Line:
         self._limit = reach.bounds.body
         self._dialling = 0.0
         self._dialled_since = 0.0
+        self._reused = False
         self.reached = False
         """Whether there ever was a connection."""
         trace = aiohttp.TraceConfig()
         trace.on_connection_create_start.append(self._dial)
         trace.on_connection_create_end.append(self._dialled)
+        trace.on_connection_reuseconn.append(self._reuse)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 resolver=_Pinned(goal, found),
+                socket_factory=partial(_socket, frozenset(map(ip_address, found))),
                 ssl=reach.tls,
                 limit=1,
                 use_dns_cache=False,
@@ -155,38 +161,53 @@ class Line:
         self._dialling += asyncio.get_running_loop().time() - self._dialled_since
         self.reached = True
 
+    async def _reuse(self, *_: object) -> None:
+        self._reused = True
+
     async def ask(self, request: Request) -> Answer:
         """Send a request and return the whole response to it.
 
         The time that dialling takes counts toward the caller's deadline, not as the agent's
-        latency.
+        latency. A connection that an agent closed between two requests is dialled again, once.
 
         Raises:
             Failed: no whole, usable response came.
             ExamVoid: this machine could not dial, which says nothing of the agent.
         """
-        loop = asyncio.get_running_loop()
-        started, self._dialling = loop.time(), 0.0
-        data = None if request.body is None else canonical(request.body)
         try:
-            async with self._session.request(
-                request.method,
-                URL(request.url, encoded=True),
-                data=data,
-                headers=request.headers,
-                allow_redirects=False,
-            ) as response:
-                coding = response.headers.get("Content-Encoding", "")
-                read = await body.read(response.content.iter_any(), coding, self._limit)
+            try:
+                return await self._ask(request)
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                if not self._reused:
+                    raise
+                return await self._ask(request)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise _told(error) from None
         except body.Unusable as error:
             raise Failed(str(error)) from None
+
+    async def _ask(self, request: Request) -> Answer:
+        loop = asyncio.get_running_loop()
+        started, self._dialling, self._reused = loop.time(), 0.0, False
+        async with self._session.request(
+            request.method,
+            URL(request.url, encoded=True),
+            data=None if request.body is None else canonical(request.body),
+            headers=request.headers,
+            allow_redirects=False,
+        ) as response:
+            coding = response.headers.get("Content-Encoding", "")
+            read = await body.read(response.content.iter_any(), coding, self._limit)
         seconds = loop.time() - started - self._dialling
-        charset = (
-            response.charset if "charset" in response.headers.get("Content-Type", "") else None
-        )
-        return Answer(response.status, read, charset, seconds, request_digest(request))
+        return Answer(response.status, read, response.charset, seconds, request_digest(request))
+
+
+def _socket(judged: frozenset[Address], info: AddrInfoType) -> socket.socket:
+    """Make a socket for an address that was judged: the last word before a connection is made."""
+    family, kind, protocol, _, address = info
+    if ip_address(address[0]) not in judged:
+        raise OSError(errno.EACCES, "not an address that was judged")
+    return socket.socket(family, kind, protocol)
 
 
 class _Pinned(AbstractResolver):
