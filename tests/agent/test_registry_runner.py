@@ -68,7 +68,7 @@ def test_from_a_fetched_card_to_a_recorded_result(tmp_path, how):
         try:
             until = time.monotonic() + 30
             while time.monotonic() < until:
-                shown = registry(tmp_path, "run", "show", run_id)
+                shown = registry(tmp_path, "run", "show", run_id, "--format", "json")
                 if json.loads(shown.stdout)["exams"] == {"done": 1}:
                     break
             runner.send_signal(how)
