@@ -10,6 +10,7 @@ import pytest
 from fault import attacks
 
 from aal_engine.decide.decision import CHECKS
+from aal_engine.decide.trust import read_trust
 from aal_engine.errors import EXIT_CODES
 from aal_engine.measure.metric import METRICS
 
@@ -51,6 +52,12 @@ def test_the_table_of_metrics():
 def test_the_table_of_attacks():
     told = [[cell.strip() for cell in row.strip("|").split("|")] for row in attacks.table()]
     assert table("attack") == told[2:]
+
+
+def test_the_policy_of_trust_can_be_read():
+    policy = re.search(r"```text\n(log .*?)```", README, re.DOTALL)
+    assert policy is not None
+    assert read_trust(policy[1], "keys.txt").quorum == "none"
 
 
 def test_ci_calls_the_readmes_test_command():
