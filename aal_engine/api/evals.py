@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from hashlib import blake2b
 from typing import Annotated, Any, Literal
 
@@ -19,6 +21,7 @@ from aal_engine.api.route import bearer, router
 from aal_engine.api.wire import EvalPage, EvalRecord, ReleaseDetail, ReleasePage
 from aal_engine.decide.entry import stamp
 from aal_engine.decide.ledger import Head
+from aal_engine.errors import LedgerError
 from aal_engine.service.results import Filters, Results
 
 MAX_NAME = 200
@@ -39,7 +42,21 @@ EvalId = Annotated[str, Path(pattern="^(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,5})$
 def results_wing(results: Results, token: str | None) -> Wing:
     """Return what reads a ledger over HTTP, for anybody or for who has the token."""
     needs = None if token is None else bearer(token, unset="")
-    return Wing([reads(results, needs=needs)], collectors=[LedgerFigures(results)])
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        # A long ledger takes a while to read the first time: nobody's request should.
+        first = asyncio.create_task(asyncio.to_thread(_look, results))
+        yield
+        await first
+
+    return Wing([reads(results, needs=needs)], running, collectors=[LedgerFigures(results)])
+
+
+def _look(results: Results) -> None:
+    with suppress(LedgerError):  # Whoever asks is told.
+        results.head()
+        results.serving()
 
 
 def reads(results: Results, *, needs: Callable[..., Any] | None = None) -> APIRouter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from specimen import policy, record, replayed
+from specimen import policy, record
 
 from aal_engine.decide.body import bodies
 from aal_engine.decide.decision import Decision
@@ -12,6 +12,7 @@ from aal_engine.decide.entry import stamp
 from aal_engine.decide.gate import decide
 from aal_engine.decide.question import Question
 from aal_engine.decide.release import AgentKey
+from aal_engine.decide.replay import Replay
 from aal_engine.store.ledger import Ledger
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -24,6 +25,7 @@ class Scene:
     def __init__(self, folder) -> None:
         self.folder = folder
         self.released: dict[AgentKey, list[Decision]] = {}
+        self.replay = Replay()
         self.hour = 0
         Ledger.init(folder, "example.com/ledger", START)
 
@@ -43,11 +45,12 @@ class Scene:
             records,
             before[-1] if before else None,
             policy(first_release="allow", families=families),
-            replayed(*before).releases[AgentKey(agent, pack)] if before else None,
+            self.replay.releases.get(AgentKey(agent, pack)),
         )
         decision = decide(question, at=stamp(at), engine="aal-engine@0")
         assert decision.verdict == ("blocked" if worse else "released"), decision.checks[0]
         if not worse:
             before.append(decision)
-        Ledger.open(self.folder).append_all("decision", bodies(decision), at)
+        for entry in Ledger.open(self.folder).append_all("decision", bodies(decision), at):
+            self.replay(entry)
         return decision
