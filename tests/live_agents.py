@@ -7,7 +7,6 @@ import re
 import socket
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,7 +36,6 @@ class Server:
     url: str
     seen: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
-    asked: Counter[str] = field(default_factory=Counter)
     under_way: int = 0
     most_under_way: int = 0
 

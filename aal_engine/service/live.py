@@ -16,7 +16,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from aal_engine.canonical import digest
+from aal_engine.canonical import JSON, digest
 from aal_engine.decide.entry import stamp
 from aal_engine.errors import InputError, RemoteError, shown
 from aal_engine.measure.golden import Case, Pack
@@ -118,7 +118,7 @@ def plan(job: Job) -> Plan:
             raise InputError.at("asks another question in another suite", case=case.id)
     index = None if job.index is None else read_index(job.index)
     agent = None if job.agent is None else read_agent(job.agent, job.families)
-    asked = {
+    asked: dict[str, JSON] = {
         "pack": [pack.name, pack.citations.mode, pack.citations.base, pack.language],
         "version": job.version,
         "questions": {case.id: case.question for case in cases.values()},

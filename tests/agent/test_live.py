@@ -118,7 +118,7 @@ def test_an_index_alone_is_measured_and_releases_nothing(folder):
     assert not (folder / "out" / "answers.json").exists()
 
 
-def failing(word: str, folder: Path):
+def failing(word: str):
     """Serve an agent whose `gpt` alone fails, in one way, on a quarter of the questions."""
 
     def behaviour(handler, body):
@@ -141,7 +141,7 @@ def failing(word: str, folder: Path):
 
 @pytest.mark.parametrize("word", ["unreachable", "timeout", "refused", "unreadable"])
 def test_a_dead_a_slow_a_refusing_and_a_garbled_agent_are_told_apart(word, folder):
-    with serving(failing(word, folder)) as server:
+    with serving(failing(word)) as server:
         live_pack.agent(folder, url=f"{server.url}/v1", timeout=2.5, tries=2, concurrency=16)
         done = run(folder, "--policy", "policy.yaml")
     assert done.returncode == 1, done.stderr

@@ -8,7 +8,7 @@ of which `answer` alone is needed. A reply with `error` is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from aal_engine.canonical import JSON
@@ -129,14 +129,9 @@ def listed(value: Any) -> tuple[Passage, ...] | None:
     if not isinstance(value, list) or not all(map(is_passage, value)):
         raise Failure("unreadable", "retrieved that is no list of passages", retry=False)
     passages = tuple(map(passage_of, value))
-    if faults(passages):
+    if list_faults(passages):
         raise Failure("unreadable", "retrieved with doubles or broken scores", retry=False)
     return passages
-
-
-def faults(passages: Sequence[Passage]) -> bool:
-    """Whether a list of passages is one that no run may hold."""
-    return bool(list_faults(passages))
 
 
 def passage_of(row: Mapping[str, Any]) -> Passage:
