@@ -14,6 +14,7 @@ from aal_engine.decide.monitoring import Monitoring
 from aal_engine.decide.policy import Policy
 from aal_engine.decide.sampling import sampling_from
 from aal_engine.service.monitor import OnlineMonitor, Taken
+from aal_engine.service.response import Responder
 from aal_engine.store.monitor_state import MonitorState
 
 PACK = """\
@@ -44,6 +45,7 @@ class World:
     now: float
     monitor: OnlineMonitor = field(init=False)
     state: MonitorState = field(init=False)
+    responder: Responder = field(init=False)
     told: list[str] = field(default_factory=list)
     traces: int = 0
 
@@ -54,10 +56,11 @@ class World:
 
     def _start(self) -> None:
         self.state = MonitorState(self.folder / "state")
+        self.responder = Responder(self.shop.desk, self.told.append)
         self.monitor = OnlineMonitor(
             self.folder / "pack",
             Policy(families=("claude",), monitoring=self.settings),
-            desk=self.shop.desk,
+            responder=self.responder,
             state=self.state,
             clock=lambda: self.now,
             tell=self.told.append,

@@ -25,6 +25,7 @@ DOORS = {
     "registry": "Keep the registry of agents: suites, runs, trust and treasury.",
     "release": "Put versions into service, roll them back, and say which one serves.",
     "report": "Write the page 'Evaluations and releases' as files.",
+    "schedule": "Run the golden set again against the version in service, in slots.",
     "serve": "Serve evaluations, releases and the registry over HTTP.",
 }
 

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.incident import Incident, incident_from
@@ -29,9 +28,9 @@ from aal_engine.decide.policy import Policy
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.sampling import SENSITIVITIES, sampled
 from aal_engine.errors import AalError, InputError
-from aal_engine.service.alert import Alerts, line
-from aal_engine.service.notice import Courier
-from aal_engine.service.release import Desk, Outcome, breach, rollback
+from aal_engine.service.alert import line
+from aal_engine.service.release import Outcome
+from aal_engine.service.response import Responder, Tell
 from aal_engine.store.golden import load_pack
 from aal_engine.store.live_output import (
     Head,
@@ -43,16 +42,6 @@ from aal_engine.store.live_output import (
 from aal_engine.store.monitor_state import MonitorState
 from aal_engine.store.position import Position
 from aal_engine.store.seen import Seen, key_of
-
-ANSWERED: Final = frozenset({"rolled_back", "stopped", "held", "failed"})
-"""Ends of a rollback of which the release service tells a person by itself."""
-
-
-class Tell(Protocol):
-    """Hears one line about what happened."""
-
-    def __call__(self, line: str) -> None:
-        """Tell it."""
 
 
 @dataclass(slots=True)
@@ -74,7 +63,7 @@ class Taken:
 class OnlineMonitor:
     """Watches one pack's agent. Safe to use from several threads.
 
-    Without a desk nothing is recorded or rolled back, without a state nothing is kept. `totals`
+    Without a responder nothing is recorded or rolled back, without a state nothing is kept. `totals`
     are since the state began.
     """
 
@@ -83,7 +72,7 @@ class OnlineMonitor:
         pack: Path,
         policy: Policy,
         *,
-        desk: Desk | None,
+        responder: Responder | None,
         state: MonitorState | None,
         clock: Callable[[], float],
         tell: Tell,
@@ -101,7 +90,7 @@ class OnlineMonitor:
         self.totals = Taken()
         self.why_unreadable: Counter[str] = Counter()
         self._autonomy, self._sensitivity = declared.autonomy, declared.sensitivity
-        self._desk, self._state, self._clock, self._tell = desk, state, clock, tell
+        self._responder, self._state, self._clock, self._tell = responder, state, clock, tell
         self._monitor = Monitor(self.key, self.rules.checks, self.settings)
         self._incidents: list[Incident] = []
         self._seen = Seen() if state is None else state.seen
@@ -109,24 +98,9 @@ class OnlineMonitor:
         self._positions: Sequence[Position] = ()
         self._lock = Lock()
         self._acting = Lock()
-        self._courier = None if desk is None else Courier(desk)
-        self._alerts = None if desk is None else Alerts(desk.notifiers)
         if state is not None and state.value is not None:
             self._restore(state.value)
         self.follow()
-
-    def __enter__(self) -> Self:
-        if self._courier is not None and self._alerts is not None:
-            self._courier.__enter__()
-            self._alerts.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
-    ) -> None:
-        if self._courier is not None and self._alerts is not None:
-            self._courier.close()
-            self._alerts.close()
 
     @property
     def positions(self) -> Sequence[Position]:
@@ -150,12 +124,6 @@ class OnlineMonitor:
             for name, count in asdict(taken).items():
                 setattr(self.totals, name, getattr(self.totals, name) + count)
         return taken
-
-    def feed(self, incident: Incident) -> None:
-        """Take an incident that a scheduled re-run found, to be answered as the live ones are."""
-        with self._lock:
-            self._incidents.append(incident)
-        self.commit()
 
     def commit(self, positions: Sequence[Position] | None = None) -> None:
         """Keep all counts, and how far the log was read.
@@ -197,10 +165,10 @@ class OnlineMonitor:
         Raises:
             LedgerError: it cannot be read.
         """
-        if self._desk is None:
+        if self._responder is None:
             return
         with self._acting:
-            serving = self._desk.book.serving(self.key)
+            serving = self._responder.desk.book.serving(self.key)
             known = serving.live is not None or serving.pending is not None
             stints = stints_of(serving)
         with self._lock:
@@ -255,11 +223,12 @@ class OnlineMonitor:
     def _answered(self) -> list[tuple[Incident, Outcome | None]]:
         answered: list[tuple[Incident, Outcome | None]] = []
         for incident in list(self._incidents):
-            self._tell(line(incident))
             outcome = None
-            if self._desk is not None:
+            if self._responder is None:
+                self._tell(line(incident))
+            else:
                 try:
-                    outcome = self._answer(self._desk, incident)
+                    outcome = self._responder.answer(incident)
                 except AalError as error:
                     self._tell(f"not recorded yet, and tried again: {error.message}")
                     continue
@@ -269,20 +238,6 @@ class OnlineMonitor:
         if answered:
             self.commit()
         return answered
-
-    def _answer(self, desk: Desk, incident: Incident) -> Outcome | None:
-        assert self._courier is not None
-        assert self._alerts is not None
-        if incident.state != "breach":
-            breach(desk, incident)
-            self._alerts.send(incident)
-            return None
-        outcome = rollback(desk, incident)
-        if outcome.ended in ANSWERED:
-            self._courier.wake()
-        else:
-            self._alerts.send(incident)
-        return outcome
 
     def _value(self) -> dict[str, JSON]:
         return {

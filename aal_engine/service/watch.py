@@ -13,8 +13,9 @@ from typing import Final
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.monitor import Reading
-from aal_engine.service.monitor import OnlineMonitor, Tell
+from aal_engine.service.monitor import OnlineMonitor
 from aal_engine.service.release import open_desk
+from aal_engine.service.response import Responder, Tell
 from aal_engine.store.live_output import MAX_OUTPUT
 from aal_engine.store.monitor_state import MonitorState
 from aal_engine.store.policy import load_policy
@@ -45,20 +46,20 @@ def open_monitor(
         LedgerError: the ledger cannot be read.
     """
     rules = load_policy(policy)
-    desk = None
-    if ledger is not None:
-        desk = open_desk(ledger, rules, secrets, lambda: datetime.now(UTC))
     with ExitStack() as opened:
+        responder = None
+        if ledger is not None:
+            desk = open_desk(ledger, rules, secrets, lambda: datetime.now(UTC))
+            responder = opened.enter_context(Responder(desk, tell))
         kept = None if state is None else opened.enter_context(closing(MonitorState(state)))
-        monitor = OnlineMonitor(
+        yield OnlineMonitor(
             pack,
             rules,
-            desk=desk,
+            responder=responder,
             state=kept,
             clock=lambda: datetime.now(UTC).timestamp(),
             tell=tell,
         )
-        yield opened.enter_context(monitor)
 
 
 def watch(monitor: OnlineMonitor, path: Path, stop: Event, *, once: bool) -> None:

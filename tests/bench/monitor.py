@@ -88,7 +88,7 @@ def speed(seconds: float) -> None:
             monitor = OnlineMonitor(
                 pack(folder),
                 Policy(families=("a",), monitoring=Monitoring("salt", shares)),
-                desk=None, state=state, clock=time.time, tell=print,
+                responder=None, state=state, clock=time.time, tell=print,
             )  # fmt: skip
             tail = Tail(log_file)
             done, cpu, wall, each, size = 0, 0.0, 0.0, [], 0

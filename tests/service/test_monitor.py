@@ -13,6 +13,7 @@ from traffic import ALL, output, world
 from aal_engine.decide import inspection
 from aal_engine.errors import InputError, LedgerUnreadable
 from aal_engine.service import monitor as module
+from aal_engine.service import response
 from aal_engine.service.release import clear, promote
 
 INVENTED = "Refunds take 30 days [7]."
@@ -69,10 +70,9 @@ class TestBreach:
     def test_a_breach_and_one_of_a_rerun_in_one_tick_make_one_rollback(self, made):
         w = made("1.0.0", "1.1.0")
         w.send(INVENTED)
-        w.monitor.feed(w.shop.incident("1.1.0", "rerun.complete", source="rerun"))
-        assert sorted(outcome.ended for _, outcome in w.monitor.step()) == [
-            "answered", "rolled_back",
-        ]  # fmt: skip
+        again = w.shop.incident("1.1.0", "rerun.complete", source="rerun")
+        assert w.responder.answer(again).ended == "rolled_back"
+        assert [outcome.ended for _, outcome in w.monitor.step()] == ["answered"]
         assert len(w.shop.entries("rollback")) == 1
 
     def test_a_floor_waits_for_as_many_confirmed_hits_as_the_policy_says(self, made):
@@ -261,7 +261,7 @@ class TestFaults:
         def locked(*_):
             raise LedgerUnreadable("locked")
 
-        monkeypatch.setattr(module, "rollback", locked)
+        monkeypatch.setattr(response, "rollback", locked)
         assert w.monitor.step() == []
         assert w.monitor.step() == []
         monkeypatch.undo()
@@ -273,7 +273,7 @@ class TestFaults:
         w = made("1.0.0", "1.1.0")
         never = threading.Event()
         w.shop.listener.send = lambda message: never.wait(30)
-        with w.monitor:
+        with w.responder:
             w.hours(1)
             w.send(INVENTED)
             ((_, outcome),) = w.monitor.step()

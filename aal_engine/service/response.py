@@ -1,0 +1,70 @@
+"""Incidents answered: recorded, told, and where they are breaches, rolled back. Each once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, Self, TypeAlias
+
+from aal_engine.decide.incident import Incident
+from aal_engine.service.alert import Alerts, line
+from aal_engine.service.book import Book
+from aal_engine.service.notice import Courier
+from aal_engine.service.release import Desk, Outcome, breach, rollback
+
+TOLD_BY_RELEASE: Final = frozenset({"rolled_back", "stopped", "held", "failed"})
+"""Ends of a rollback of which a notice of its own goes out."""
+
+Tell: TypeAlias = Callable[[str], None]
+"""Hears one line of names and numbers about what happened."""
+
+
+class Responder:
+    """Answers incidents at a desk. Telling goes on in threads, and delays nothing."""
+
+    def __init__(self, desk: Desk, tell: Tell) -> None:
+        self.desk = desk
+        self._tell = tell
+        self._courier = Courier(desk)
+        self._alerts = Alerts(desk.notifiers)
+
+    def __enter__(self) -> Self:
+        self._courier.__enter__()
+        self._alerts.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._courier.close()
+        self._alerts.close()
+
+    def apart(self) -> Desk:
+        """Return a desk for another thread: a ledger is read by one thread at a time."""
+        return replace(self.desk, book=Book(self.desk.book.folder))
+
+    def report(self, desk: Desk, incident: Incident) -> None:
+        """Record and tell what was not measured.
+
+        Raises:
+            LedgerError: the ledger is broken, or refused the entry.
+        """
+        self._tell(line(incident))
+        breach(desk, incident)
+        self._alerts.send(incident)
+
+    def answer(self, incident: Incident) -> Outcome | None:
+        """Record an incident, and answer a breach with a rollback; None where it is none.
+
+        Raises:
+            AalError: the ledger or the turn to act could not be had; nothing is lost if it is
+                called again.
+        """
+        if incident.state != "breach":
+            self.report(self.desk, incident)
+            return None
+        self._tell(line(incident))
+        outcome = rollback(self.desk, incident)
+        if outcome.ended in TOLD_BY_RELEASE:
+            self._courier.wake()
+        else:
+            self._alerts.send(incident)
+        return outcome
