@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
 from typing import Annotated, Literal
 
 import typer
 
 from aal_engine.agent.terminal import run as run_door
-from aal_engine.agent.terminal import say, tell
+from aal_engine.agent.terminal import say, tell, told_to_stop
 from aal_engine.api.settings import secret
 from aal_engine.errors import InputError, shown
 from aal_engine.service.monitor import OnlineMonitor
@@ -63,16 +61,15 @@ def monitor(
     """Watch the outputs of an agent in service."""
     if str(outputs) == "-" and not once:
         raise InputError.at("standard input has an end", way_out="pass --once with -")
-    stop = Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    with open_monitor(
+    opened = open_monitor(
         pack,
         policy,
         ledger=None if dry_run else ledger,
         state=None if dry_run else state,
         secrets=secret,
         tell=_log,
-    ) as watched:
+    )
+    with told_to_stop() as stop, opened as watched:
         watch(watched, outputs, stop, once=once)
         say(json.dumps(status(watched)) + "\n" if format == "json" else _text(watched))
         broken = any(reading.state == "breach" for reading in watched.readings())

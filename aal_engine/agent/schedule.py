@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Event
 from typing import Annotated, Literal
 
 import typer
 
 from aal_engine.agent.terminal import run as run_door
-from aal_engine.agent.terminal import say, tell
+from aal_engine.agent.terminal import say, tell, told_to_stop
 from aal_engine.api.settings import key, secret
 from aal_engine.errors import InputError, shown
 from aal_engine.service.rerun import Source
@@ -74,9 +72,7 @@ def run(
 ) -> None:
     """Run each slot of the policy's schedule."""
     source = _source(index, agent, families, recorded, k)
-    stop = Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    with open_schedule(
+    opened = open_schedule(
         pack,
         policy,
         source,
@@ -86,7 +82,8 @@ def run(
         keys=key,
         secrets=secret,
         tell=_log,
-    ) as schedule:
+    )
+    with told_to_stop() as stop, opened as schedule:
         if not once:
             for step in schedule.run(stop):
                 say(_told(step))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event
 from typing import NoReturn, TextIO
 
 import typer
@@ -48,6 +50,17 @@ def _place(error: BaseException) -> str:
     """Return where an error was raised, by file, line and function: code, and no values."""
     frames = traceback.extract_tb(error.__traceback__)[-3:]
     return " < ".join(f"{file_name(f.filename)}:{f.lineno} {f.name}" for f in reversed(frames))
+
+
+@contextmanager
+def told_to_stop() -> Iterator[Event]:
+    """Give what is set when the process is asked to end (SIGTERM), for a loop to end in order."""
+    stop = Event()
+    before = signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def say(text: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import asdict
 from threading import Event, Lock, Thread
 from typing import Final
@@ -88,7 +87,11 @@ class Intake:
         while not self._ended:
             self._wake.wait(PAUSE)
             self._wake.clear()
-            # What cannot be written or recorded now is tried again in a moment.
-            with suppress(AalError):
+            try:
                 self._flush(time.monotonic())
                 self._monitor.step()
+            except AalError as error:
+                self._monitor.tell(f"tried again: {error.message}")
+            except Exception as error:
+                # The last resort: whatever happens, outputs go on being watched.
+                self._monitor.tell(f"fault of this program: {type(error).__name__}")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.incident import Incident, incident_from
@@ -42,6 +42,9 @@ from aal_engine.store.live_output import (
 from aal_engine.store.monitor_state import MonitorState
 from aal_engine.store.position import Position
 from aal_engine.store.seen import Seen, key_of
+
+RETRY: Final = 30.0
+"""Seconds until an incident that the ledger did not take is tried again."""
 
 
 @dataclass(slots=True)
@@ -90,16 +93,24 @@ class OnlineMonitor:
         self.totals = Taken()
         self.why_unreadable: Counter[str] = Counter()
         self._autonomy, self._sensitivity = declared.autonomy, declared.sensitivity
-        self._responder, self._state, self._clock, self._tell = responder, state, clock, tell
+        self._responder, self._state, self._clock = responder, state, clock
+        self.tell = tell
         self._monitor = Monitor(self.key, self.rules.checks, self.settings)
         self._incidents: list[Incident] = []
+        self._again = 0.0
         self._seen = Seen() if state is None else state.seen
         self._keys: list[int] = []
         self._positions: Sequence[Position] = ()
         self._lock = Lock()
         self._acting = Lock()
         if state is not None and state.value is not None:
-            self._restore(state.value)
+            try:
+                self._restore(state.value)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                raise InputError.at(
+                    "the state is of another version of this program",
+                    way_out="name another folder with --state",
+                ) from None
         self.follow()
 
     @property
@@ -149,10 +160,11 @@ class OnlineMonitor:
         try:
             self.follow()
         except AalError as error:
-            self._tell(f"the ledger cannot be followed: {error.message}")
+            self.tell(f"the ledger cannot be followed: {error.message}")
+        now = self._clock()
         with self._lock:
-            self._incidents += self._monitor.tick(self._clock())
-            due = bool(self._incidents)
+            self._incidents += self._monitor.tick(now)
+            due = bool(self._incidents) and now >= self._again
         if not due:
             return []
         self.commit()
@@ -225,12 +237,13 @@ class OnlineMonitor:
         for incident in list(self._incidents):
             outcome = None
             if self._responder is None:
-                self._tell(line(incident))
+                self.tell(line(incident))
             else:
                 try:
                     outcome = self._responder.answer(incident)
                 except AalError as error:
-                    self._tell(f"not recorded yet, and tried again: {error.message}")
+                    self.tell(f"not recorded yet, and tried again: {error.message}")
+                    self._again = self._clock() + RETRY
                     continue
             answered.append((incident, outcome))
             with self._lock:
