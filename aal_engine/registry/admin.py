@@ -284,11 +284,15 @@ def _unlike(each: standing.Difference) -> str:
 
 
 def prune(office: Office, *, before: datetime, batch: int = 5_000) -> int:
-    """Delete results from before a time, batch by batch; return how many. Standings stay."""
+    """Delete results, and exams that paid nothing, from before a time; return how many results.
+
+    Batch by batch, so that nobody waits long. Standings stay.
+    """
     total = 0
-    while True:
-        with office.database.write() as connection:
-            deleted = result.prune(connection, before_ms=millis(before), limit=batch)
-        total += deleted
-        if deleted < batch:
-            return total
+    for acted, counts in ((result.prune, True), (run.prune, False)):
+        deleted = batch
+        while deleted:
+            with office.database.write() as connection:
+                deleted = acted(connection, before_ms=millis(before), limit=batch)
+            total += deleted if counts else 0
+    return total

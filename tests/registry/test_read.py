@@ -20,7 +20,7 @@ from sqlalchemy import text
 
 from aal_engine.errors import InputError, NotFound
 from aal_engine.registry import admin, read
-from aal_engine.registry.db import standing
+from aal_engine.registry.db import run, standing
 from aal_engine.registry.model.result import UNIT
 from aal_engine.registry.model.standing import ALL, lower_bound
 from aal_engine.registry.office import Office
@@ -231,6 +231,25 @@ def test_retention_takes_rows_and_leaves_the_standing(office):
     assert admin.prune(office, before=NOW + timedelta(days=1), batch=5) == 18
     assert admin.audit(office) == []
     assert board(office)[0]["runs"] == 10
+
+
+def test_retention_takes_runs_that_are_over_and_leaves_what_was_paid(office):
+    put_agents(office.database, 3)
+    admin.fund(office, "opening", 2, now=NOW)
+    suite_id = put_suite(office.database, reward=1)
+    examine(office.database, suite_id, [1, 1])
+    examine(office.database, put_suite(office.database, "free"), [1, 1])
+    put_agents(office.database, 1, start=3)
+    open_run = admin.run_now(office, suite_id, now=NOW)
+    with office.database.write() as connection:
+        run.finish(connection, now_ms=NOW_MS + 1)
+    assert admin.prune(office, before=NOW + timedelta(minutes=1), batch=2) == 12
+    with office.database.read() as connection:
+        assert scalar(connection, "SELECT count(*) FROM exams WHERE reward = 'paid'") == 2
+        assert scalar(connection, "SELECT count(*) FROM exams") == 2 + 4
+        assert scalar(connection, "SELECT count(*) FROM runs") == 2
+    assert admin.run_state(office, open_run)["exams"] == {"pending": 4}
+    assert admin.audit(office) == []
 
 
 def test_rebuilding_mends_what_differs_and_says_so(office):

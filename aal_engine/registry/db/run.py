@@ -11,6 +11,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    delete,
     exists,
     func,
     literal,
@@ -222,6 +223,26 @@ def finish(connection: Connection, *, now_ms: int) -> int:
     left = exists().where(exams.c.run_id == runs.c.id, exams.c.state.in_(("pending", "claimed")))
     over = update(runs).where(runs.c.finished_at.is_(None), ~left)
     return connection.execute(over.values(finished_at=now_ms)).rowcount
+
+
+def prune(connection: Connection, *, before_ms: int, limit: int) -> int:
+    """Delete exams of runs that were over before a time, so many at most; return how many.
+
+    Those that were paid stay, for the treasury's audit, and so do their runs.
+    """
+    unpaid = (
+        select(exams.c.run_id, exams.c.agent_id)
+        .join(runs, runs.c.id == exams.c.run_id)
+        .where(runs.c.finished_at < before_ms, func.coalesce(exams.c.reward, "") != "paid")
+        .limit(min(limit, IN_ONE_QUERY))
+    )
+    pairs = [tuple(row) for row in connection.execute(unpaid)]
+    if pairs:
+        here = tuple_(exams.c.run_id, exams.c.agent_id).in_(pairs)
+        connection.execute(delete(exams).where(here))
+    empty = ~exists().where(exams.c.run_id == runs.c.id)
+    connection.execute(delete(runs).where(runs.c.finished_at < before_ms, empty))
+    return len(pairs)
 
 
 def find(connection: Connection, run_id: str) -> Run | None:
