@@ -72,7 +72,7 @@ def serve(
         from aal_engine.api.app import create_app
         from aal_engine.api.evals import results_wing
         from aal_engine.api.mcp import mcp_wing
-        from aal_engine.api.office import registry_wing
+        from aal_engine.api.office import registry_office, registry_wing
         from aal_engine.api.page import page_wing
     except ImportError:
         raise MissingExtra("the server", "serve") from None
@@ -80,10 +80,11 @@ def serve(
         token, results = settings.read_token(), Results(ledger)
         hosts = [*LOOPBACKS, *(allow_host or ())]
         # The registry before the results: /api/v1/evals/suites is no eval record's id.
+        office = registry_office()
         wings = [
-            registry_wing(),
+            registry_wing(office),
             results_wing(results, token),
-            page_wing(results, token),
+            page_wing(results, token, office),
             mcp_wing(results, token, hosts),
         ]
         if monitor is not None:

@@ -15,14 +15,22 @@ from aal_engine.registry import runner
 from aal_engine.registry.office import Office, open_office
 
 
-def registry_wing() -> Wing:
-    """Return the wing that the environment describes; its runner runs where evals are enabled.
+def registry_office() -> Office | None:
+    """Return the registry that the environment describes.
 
     Raises:
         AalError: the environment says what cannot be, or evals are enabled and the registry's
             database is not prepared or does not answer.
     """
-    office = opened(settings.evals_database(), enabled=settings.evals_enabled())
+    return opened(settings.evals_database(), enabled=settings.evals_enabled())
+
+
+def registry_wing(office: Office | None) -> Wing:
+    """Return a registry's wing, which closes it in the end; it runs where evals are enabled.
+
+    Raises:
+        InputError: the environment says what cannot be.
+    """
     how = pace()
 
     @asynccontextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from aal_engine.decide.note import parse
 from aal_engine.decide.release import AgentKey
 from aal_engine.errors import AalError, NotFound
 from aal_engine.measure.metric import METRICS, metric
+from aal_engine.registry import read
+from aal_engine.registry.office import Office
 from aal_engine.service import history as acts
 from aal_engine.service.chart import Series, picture, told
 from aal_engine.service.ledger_reader import Decided, Filters
@@ -33,9 +36,11 @@ STATIC = Path(__file__).with_name("static")
 FILES: Mapping[str, str] = {"page.css": "text/css", "icon.svg": "image/svg+xml"}
 """What the views refer to, by its name in `STATIC`, and its media type."""
 
-AGENTS = 25
+AGENTS = 12
 DECISIONS = 50
 ENTRIES = 100
+LEADERS = 100
+RESULTS = 100
 
 _TOLD = ("origin", "agent", "pack", "version", "verdict", "step", "check", "reason")
 """Members of an entry's body that its row shows, where they are there."""
@@ -62,11 +67,12 @@ class Shown:
 
 
 class View:
-    """Renders the views of one ledger's record."""
+    """Renders the views of one ledger's record, and of a registry's where there is one."""
 
-    def __init__(self, results: Results, links: Links) -> None:
+    def __init__(self, results: Results, links: Links, office: Office | None = None) -> None:
         self._results = results
         self._links = links
+        self._office = office if office is not None and office.enabled else None
         self._templates = Environment(
             loader=FileSystemLoader(Path(__file__).with_name("templates")),
             autoescape=True,
@@ -176,6 +182,35 @@ class View:
             first=before is None,
         )
 
+    def leaderboard(self, suite: str, now: datetime) -> Shown:
+        """Return the registry's agents by mean score, in one suite or (empty) in all.
+
+        Raises:
+            NotFound: there is no registry here.
+            RegistryUnavailable: its database does not answer.
+        """
+        office = self._registry()
+        rows = read.leaderboard(office, key=suite or None, limit=LEADERS, now=now)
+        suites = [each["key"] for each in read.catalog(office)]
+        return self._shown("leaderboard", rows=rows, suites=suites, suite=suite)
+
+    def record(self, did: str) -> Shown:
+        """Return the last results of one of the registry's agents.
+
+        Raises:
+            NotFound: there is no registry here, or it has no result of the agent.
+            RegistryUnavailable: its database does not answer.
+        """
+        rows = read.results(self._registry(), did, limit=RESULTS)
+        if not rows:
+            raise NotFound("this registry has no result of such an agent")
+        return self._shown("record", rows=rows, did=did)
+
+    def _registry(self) -> Office:
+        if self._office is None:
+            raise NotFound("evals are not published here")
+        return self._office
+
     def problem(self, error: AalError) -> Shown:
         """Return the view that tells of a failure."""
         return self._shown("problem", error=error)
@@ -187,7 +222,8 @@ class View:
 
     def _shown(self, name: str, more: Any = None, **told: Any) -> Shown:
         template = self._templates.get_template(f"{name}.html")
-        return Shown(template.render(links=self._links, here=name, **told), more)
+        told |= {"links": self._links, "here": name, "registry": self._office is not None}
+        return Shown(template.render(told), more)
 
 
 def moment(at: str) -> Markup:

@@ -20,7 +20,7 @@ from aal_engine.service.trend import WINDOW, Family, Group, Step, bands, familie
 
 ACTS = ("breach", "release", "rollback", "quarantine", "clear")
 NAMES = ("agent", "pack", "version", "verdict", "decision", "engine", "policy")
-RECENT = 12
+RECENT = 8
 """Decisions that a summary shows."""
 
 T = TypeVar("T")

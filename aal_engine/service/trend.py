@@ -12,7 +12,7 @@ from aal_engine.decide.serving import Serving
 from aal_engine.measure.metric import METRICS, metric
 from aal_engine.service.chart import Mark, Point, Series
 
-WINDOW = 40
+WINDOW = 30
 """Decisions that are shown at once."""
 
 Group = tuple[str | None, str, str]

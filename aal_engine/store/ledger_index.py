@@ -93,7 +93,8 @@ class LedgerIndex:
             ChainBroken: as `entries`.
         """
         found = query.decisions(self._rows, asked, before, limit)
-        return [self._picked(parts) for parts in found]
+        picked = iter(self._picked([part for parts in found for part in parts]))
+        return [[next(picked) for _ in parts] for parts in found]
 
     def subjects(self, after: tuple[str, str] | None, limit: int) -> list[tuple[str, str]]:
         """Return the agents and packs of complete decisions, by name, those after one."""

@@ -17,6 +17,7 @@ CREATE INDEX entry_kind ON entry (kind, seq);
 CREATE INDEX entry_agent ON entry (agent, seq);
 CREATE INDEX entry_pack ON entry (pack, seq);
 CREATE INDEX entry_decision ON entry (decision, seq);
+CREATE INDEX entry_act ON entry (agent, pack, seq) WHERE kind <> 'decision';
 CREATE INDEX entry_subject ON entry (agent, pack, seq) WHERE first IS NOT NULL;
 CREATE TABLE record (
   entry INTEGER, place INTEGER, decision INTEGER, kind TEXT, suite TEXT, family TEXT,
@@ -78,6 +79,8 @@ class Filters:
         if self.kinds:
             clauses.append(f"e.kind IN ({', '.join('?' * len(self.kinds))})")
             values += self.kinds
+            if "decision" not in self.kinds:
+                clauses.append("e.kind <> 'decision'")  # so that the index of these alone is used
         return clauses, values
 
     def of_record(self) -> tuple[list[str], list[Any]]:
