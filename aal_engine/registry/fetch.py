@@ -10,7 +10,8 @@ from aal_engine.canonical import JSON
 from aal_engine.errors import RemoteError
 from aal_engine.registry.card import WELL_KNOWN
 from aal_engine.registry.probe.dialect import get
-from aal_engine.registry.probe.line import Answer, Failed, dialled
+from aal_engine.registry.probe.fault import Failed
+from aal_engine.registry.probe.line import Answer, dialled
 from aal_engine.registry.probe.lookup import Resolver
 from aal_engine.registry.run import Limits, reaching
 

@@ -18,8 +18,9 @@ from aal_engine.registry.model.run import Claim
 from aal_engine.registry.model.suite import Task
 from aal_engine.registry.probe.dialect import Request, get, send
 from aal_engine.registry.probe.exchange import Exchange, fetch, message
+from aal_engine.registry.probe.fault import Failed
 from aal_engine.registry.probe.lag import Lag, watched
-from aal_engine.registry.probe.line import Bounds, Failed, Line, Reach, dialled, request_digest
+from aal_engine.registry.probe.line import Bounds, Line, Reach, dialled, request_digest
 from aal_engine.registry.probe.lookup import CANARY, Resolver, SystemResolver
 from aal_engine.registry.scorer import READS_TEXT, SCORER_VERSION, Observation, Verdict, score
 

@@ -14,7 +14,7 @@ from registry.stranger import LOOPBACK, answer, claim_of, examine, limits, stran
 
 from aal_engine.errors import ExamVoid, InputError
 from aal_engine.registry.address import Allowed, allow
-from aal_engine.registry.probe import line
+from aal_engine.registry.probe import pin
 from aal_engine.registry.probe.lookup import CANARY
 from aal_engine.registry.run import Limits, examiner
 
@@ -382,8 +382,8 @@ def test_only_addresses_that_were_judged_can_be_dialled(monkeypatch):
         found = await resolve(self, host, port, family)
         return [{**each, "host": "127.0.0.2"} for each in found]
 
-    resolve = line._Pinned.resolve
-    monkeypatch.setattr(line._Pinned, "resolve", elsewhere)
+    resolve = pin.Pinned.resolve
+    monkeypatch.setattr(pin.Pinned, "resolve", elsewhere)
     with stranger({"/": answer(b"pong")}) as agent:
         claim = claim_of({"url": f"http://agent.example:{agent.port}"}, ["/"])
         [outcome] = examine(claim, limits(), resolver=names({"agent.example": ["127.0.0.1"]}))

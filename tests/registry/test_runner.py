@@ -13,9 +13,10 @@ from registry.stranger import answer, limits, stranger
 
 from aal_engine.errors import RegistryUnavailable, StaleClaim
 from aal_engine.registry import admin, runner
-from aal_engine.registry.db import agent, lease, result, run, suite
+from aal_engine.registry.db import agent, commit, lease, result, run, suite
 from aal_engine.registry.office import Office
 from aal_engine.registry.runner import Pace, serve
+from aal_engine.registry.runner.work import Examiner
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ def test_a_fault_of_ours_in_an_exam_is_not_the_agents_and_ends_nothing(office, p
 
     enlist(office, pong.port)
     put_suite(office.database, interval_minutes=1)
-    monkeypatch.setattr(runner.Examiner, "examine", broken)
+    monkeypatch.setattr(Examiner, "examine", broken)
     tally = work(office, lambda: exams(office) == {"void": 3})
     assert (tally.void, rows(office)) == (3, 0)
 
@@ -170,7 +171,7 @@ def test_a_fault_in_the_database_costs_one_tick(office, pong, monkeypatch, caplo
         return first_fails
 
     for module, name in ((lease, "acquire"), (run, "claim"), (run, "enqueue_due"),
-                         (runner.commit, "commit_exam")):  # fmt: skip
+                         (commit, "commit_exam")):  # fmt: skip
         monkeypatch.setattr(module, name, flaky(name, getattr(module, name)))
     tally = work(office, lambda: exams(office) == {"done": 3}, ttl=1.0)
     assert (tally.recorded, tally.void, rows(office)) == (3, 0, 6)
@@ -214,7 +215,7 @@ def test_a_leader_that_another_replaced_records_nothing(office, monkeypatch):
         enlist(office, server.port, 1)
         put_suite(office.database, interval_minutes=1)
         refused = []
-        commit_exam = runner.commit.commit_exam
+        commit_exam = commit.commit_exam
 
         def watched(*args, **kwargs):
             try:
@@ -223,7 +224,7 @@ def test_a_leader_that_another_replaced_records_nothing(office, monkeypatch):
                 refused.append(args)
                 raise
 
-        monkeypatch.setattr(runner.commit, "commit_exam", watched)
+        monkeypatch.setattr(commit, "commit_exam", watched)
         tally = work(office, lambda: refused, ttl=60)
     assert (tally.recorded, tally.stale, rows(office)) == (0, 1, 0)
 

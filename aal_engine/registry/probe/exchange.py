@@ -9,7 +9,8 @@ from typing import Final
 from aal_engine.registry.card import Interface
 from aal_engine.registry.probe.body import text
 from aal_engine.registry.probe.dialect import Reply, Request, ask_after, get, read, send
-from aal_engine.registry.probe.line import Answer, Failed, Line, milliseconds, request_digest
+from aal_engine.registry.probe.fault import Failed
+from aal_engine.registry.probe.line import Answer, Line, milliseconds, request_digest
 from aal_engine.registry.scorer import Observation
 
 POLL: Final = (0.05, 1.0)

@@ -8,11 +8,9 @@ the name that TLS checks stay those of the URL.
 from __future__ import annotations
 
 import asyncio
-import errno
 import math
-import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,28 +19,20 @@ from ipaddress import ip_address
 from typing import Final
 
 import aiohttp
-from aiohttp import AddrInfoType
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from aal_engine.canonical import canonical, digest
-from aal_engine.errors import ExamVoid, InputError
-from aal_engine.registry.address import Address, Allowed, Target, target
+from aal_engine.errors import InputError
+from aal_engine.registry.address import Allowed, Target, target
 from aal_engine.registry.probe import body
 from aal_engine.registry.probe.dialect import Request
+from aal_engine.registry.probe.fault import Failed, told
 from aal_engine.registry.probe.lookup import CANARY, Resolver, Unreachable, addresses
+from aal_engine.registry.probe.pin import Pinned, judged_socket
 
 USER_AGENT: Final = "aal-engine-evals/1"
 READ: Final = 1 << 16
 """Bytes that are read ahead at most."""
-
-OURS: Final = frozenset(
-    {
-        errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM,
-        errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL,
-    }
-)  # fmt: skip
-"""Why a dial fails when the fault lies with the machine that dials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +58,6 @@ class Answer:
     def digest(self) -> str:
         """The SHA-256 of the body, in hexadecimal."""
         return sha256(self.body).hexdigest()
-
-
-class Failed(Exception):
-    """The exchange came to nothing; the message is the error that is recorded."""
 
 
 def request_digest(request: Request) -> str:
@@ -134,8 +120,8 @@ class Line:
         trace.on_connection_reuseconn.append(self._reuse)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                resolver=_Pinned(goal, found),
-                socket_factory=partial(_socket, frozenset(map(ip_address, found))),
+                resolver=Pinned(goal, found),
+                socket_factory=partial(judged_socket, frozenset(map(ip_address, found))),
                 ssl=reach.tls,
                 limit=1,
                 use_dns_cache=False,
@@ -182,7 +168,7 @@ class Line:
                     raise
                 return await self._ask(request)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _told(error) from None
+            raise told(error) from None
         except body.Unusable as error:
             raise Failed(str(error)) from None
 
@@ -200,70 +186,6 @@ class Line:
             read = await body.read(response.content.iter_any(), coding, self._limit)
         seconds = loop.time() - started - self._dialling
         return Answer(response.status, read, response.charset, seconds, request_digest(request))
-
-
-def _socket(judged: frozenset[Address], info: AddrInfoType) -> socket.socket:
-    """Make a socket for an address that was judged: the last word before a connection is made."""
-    family, kind, protocol, _, address = info
-    if ip_address(address[0]) not in judged:
-        raise OSError(errno.EACCES, "not an address that was judged")
-    return socket.socket(family, kind, protocol)
-
-
-class _Pinned(AbstractResolver):
-    """Gives the addresses that were judged, for the one host that they belong to."""
-
-    def __init__(self, goal: Target, found: tuple[str, ...]) -> None:
-        self._host = goal.host.rstrip(".")
-        self._found = found
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        if host.rstrip(".").lower() != self._host:
-            raise OSError(errno.EACCES, "not the agent's host")
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=0,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            for address in self._found
-        ]
-
-    async def close(self) -> None:
-        return
-
-
-_ERRORS: Final[Mapping[type[Exception], str]] = {
-    aiohttp.ClientConnectorCertificateError: "tls: the certificate is not trusted",
-    aiohttp.ClientSSLError: "tls: no handshake",
-    aiohttp.ClientConnectorError: "connection_failed",
-    aiohttp.ServerDisconnectedError: "connection_lost",
-    aiohttp.ClientOSError: "connection_lost",
-    aiohttp.ClientConnectionError: "connection_lost",
-    aiohttp.ClientPayloadError: "connection_lost: the body ended too early",
-    aiohttp.ClientResponseError: "bad_http",
-    aiohttp.ClientError: "bad_http",
-    OSError: "connection_lost",
-    ValueError: "bad_http",
-}
-"""The error of each kind of exception: the first that an exception is an instance of."""
-
-
-def _told(error: Exception) -> Exception:
-    """Return a failed exchange in words of our own, or the fault as this machine's."""
-    number = error.errno if isinstance(error, OSError) else None
-    if number in OURS:
-        return ExamVoid(f"the registry's machine could not dial: {errno.errorcode[number]}")
-    word = next(word for kind, word in _ERRORS.items() if isinstance(error, kind))
-    if isinstance(error, aiohttp.ClientConnectorError) and word == "connection_failed":
-        name = errno.errorcode.get(number or 0)
-        return Failed(word if name is None else f"{word}: {name}")
-    return Failed(word)
 
 
 def milliseconds(seconds: float) -> int:

@@ -1,44 +1,26 @@
-"""The runner: one leader a registry queues what is due, and exams are done while they are held.
-
-Every process that serves the registry runs a runner, and all of them want the lease. Whoever has it
-leads: it queues the slots that are due, and, unless work is fanned out, it alone examines. Fanned
-out, which PostgreSQL is made for, the leader only queues beside its own share of the work, and
-every runner claims exams, passing over what others hold.
-
-A right that the database gave is trusted on this process's own monotonic clock: from the moment
-before it was asked for, for its time to live less a margin. A runner that was stopped, cut off or
-overloaded drops its exams when that time is over, and one that goes on too late is refused by the
-commit, which reads the lease's epoch and the exam's attempt again. Whatever fails in the database
-fails for one tick: the next tries again, and nothing of it is held against an agent.
-"""
+"""A runner at work: the right that it holds, and the exams that it is at."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import platform
-from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Final, TypeVar
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
 from uuid import uuid4
 
 from sqlalchemy import Connection
 
-from aal_engine.errors import AalError, ExamVoid, RegistryUnavailable, StaleClaim
+from aal_engine.errors import ExamVoid, RegistryUnavailable, StaleClaim
 from aal_engine.registry.db import commit, lease, run
-from aal_engine.registry.db.database import Database
 from aal_engine.registry.model.moment import millis
 from aal_engine.registry.model.result import Outcome
 from aal_engine.registry.model.run import Claim, Committed, Lease
-from aal_engine.registry.office import Office
-from aal_engine.registry.probe.lookup import Resolver
-from aal_engine.registry.run import Examiner, Limits, examiner
-
-LOG: Final = logging.getLogger("aal_engine.registry")
+from aal_engine.registry.run import Examiner
+from aal_engine.registry.runner.desk import LOG, Desk, Value, guarded, where
+from aal_engine.registry.runner.pace import Pace, Tally
 
 BEATS: Final = 3
 """So often a right is renewed in its time to live."""
@@ -48,113 +30,6 @@ MARGIN: Final = 0.2
 
 RETRY: Final = 0.2
 """Seconds before a commit that the database did not take is tried again."""
-
-DATABASE_THREADS: Final = 2
-"""Few: whatever runs beside the loop in this process makes agents look slower than they are."""
-
-Value = TypeVar("Value")
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How a runner works; times are seconds.
-
-    `tick`: between two looks for what is due or was asked for. `parallel`: exams at once. `ttl`: for
-    so long a lease and a claim are given. `grace`: what exams in flight are given at a stop.
-    """
-
-    tick: float = 2.0
-    parallel: int = 16
-    ttl: float = 15.0
-    grace: float = 10.0
-    fan_out: bool = False
-    limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(slots=True)
-class Tally:
-    """What one runner has done: `led` times leading, runs queued, and what exams came to.
-
-    `stale` are exams that another runner took over, or that the runner dropped in time for that.
-    """
-
-    led: int = 0
-    queued: int = 0
-    recorded: int = 0
-    paid: int = 0
-    void: int = 0
-    stale: int = 0
-
-
-async def serve(
-    office: Office,
-    pace: Pace,
-    *,
-    stop: asyncio.Event,
-    resolver: Resolver | None = None,
-    clock: Callable[[], datetime] | None = None,
-) -> Tally:
-    """Run until `stop` is set, end or give back what is in flight, and return what was done.
-
-    Where evals are not enabled it returns at once.
-
-    Raises:
-        InputError: the file of certificate authorities cannot be read.
-    """
-    if not office.enabled:
-        return Tally()
-    async with _opened(office, pace, resolver, clock or _now) as runner:
-        await runner.work(stop)
-        return runner.tally
-
-
-@asynccontextmanager
-async def running(office: Office, pace: Pace) -> AsyncIterator[None]:
-    """Run beside whatever else the process serves, for the context's duration.
-
-    Raises:
-        InputError: on entering, as in `serve`.
-    """
-    if not office.enabled:
-        yield
-        return
-    async with _opened(office, pace, None, _now) as runner:
-        stop = asyncio.Event()
-        working = asyncio.create_task(runner.work(stop))
-        try:
-            yield
-        finally:
-            stop.set()
-            await working
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-@asynccontextmanager
-async def _opened(
-    office: Office, pace: Pace, resolver: Resolver | None, clock: Callable[[], datetime]
-) -> AsyncIterator[_Runner]:
-    with ThreadPoolExecutor(DATABASE_THREADS, thread_name_prefix="registry") as threads:
-        async with examiner(pace.limits, parallel=pace.parallel, resolver=resolver) as examining:
-            yield _Runner(_Desk(office.database, threads, clock), pace, examining)
-
-
-@dataclass(frozen=True, slots=True)
-class _Desk:
-    """The database as a loop may use it: each act is one transaction on a thread."""
-
-    database: Database
-    threads: ThreadPoolExecutor
-    clock: Callable[[], datetime]
-
-    async def write(self, act: Callable[[Connection], Value]) -> Value:
-        def transaction() -> Value:
-            with self.database.write() as connection:
-                return act(connection)
-
-        return await asyncio.get_running_loop().run_in_executor(self.threads, transaction)
 
 
 @dataclass(slots=True)
@@ -166,10 +41,10 @@ class _Exam:
     ended: bool = False
 
 
-class _Runner:
+class Runner:
     """One process's runner: the right that it holds, and the exams that it is at."""
 
-    def __init__(self, desk: _Desk, pace: Pace, examining: Examiner) -> None:
+    def __init__(self, desk: Desk, pace: Pace, examining: Examiner) -> None:
         self._desk = desk
         self._pace = pace
         self._examining = examining
@@ -188,14 +63,14 @@ class _Runner:
         beats = asyncio.create_task(self._beats())
         try:
             while not stop.is_set():
-                await _guarded("tick", self._tick())
+                await guarded("tick", self._tick())
                 await self._pause(stop)
         finally:
             await self._wind_up()
             beats.cancel()
             await asyncio.wait([beats])
             if (held := self._lease) is not None:
-                await _guarded("release", self._desk.write(lambda c: lease.release(c, held)))
+                await guarded("release", self._desk.write(lambda c: lease.release(c, held)))
 
     async def _pause(self, stop: asyncio.Event) -> None:
         """Wait for the next tick, for the stop, or, where exams are waiting, for room."""
@@ -284,7 +159,7 @@ class _Runner:
                 except StaleClaim:
                     raise
                 except Exception as error:
-                    LOG.error("an exam failed: %s", _where(error))
+                    LOG.error("an exam failed: %s", where(error))
                 else:
                     exam.ended = True
                     self.tally.recorded += 1
@@ -311,7 +186,7 @@ class _Runner:
     async def _beats(self) -> None:
         while True:
             await asyncio.sleep(self._pace.ttl / BEATS)
-            await _guarded("renewal", self._beat())
+            await guarded("renewal", self._beat())
 
     async def _beat(self) -> None:
         """Renew the lease, then the claims; each in a transaction of its own.
@@ -344,29 +219,8 @@ class _Runner:
         for exam in left.values():
             if not exam.ended:
                 claim = exam.claim
-                await _guarded("handing over", self._give_back(claim))
+                await guarded("handing over", self._give_back(claim))
 
     async def _give_back(self, claim: Claim) -> None:
         with suppress(StaleClaim):
             await self._desk.write(lambda c: run.give_back(c, claim))
-
-
-async def _guarded(what: str, act: Awaitable[object]) -> None:
-    """Carry something out that may fail this time; say so, and go on."""
-    try:
-        await act
-    except AalError as error:
-        LOG.warning("%s failed: %s", what, error.message)
-    except Exception as error:
-        LOG.error("%s failed: %s", what, _where(error))
-
-
-def _where(error: BaseException) -> str:
-    """Return an exception's kind and place; its words may quote an agent's."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    name = type(error).__name__
-    if trace is None:
-        return name
-    return f"{name} in {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}"
