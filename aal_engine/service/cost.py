@@ -13,7 +13,8 @@ from aal_engine.measure.run import Passage
 from aal_engine.service.live import Plan
 from aal_engine.store.address import Secret
 from aal_engine.store.index.opened import open_index
-from aal_engine.store.live.journal import Answered, finished
+from aal_engine.store.live.answered import Answered
+from aal_engine.store.live.journal import finished
 from aal_engine.store.live.prompt import asked
 from aal_engine.store.live.spec import check_secrets
 

@@ -30,7 +30,8 @@ from aal_engine.store.golden import load_golden, load_pack
 from aal_engine.store.index.hit import Index
 from aal_engine.store.index.opened import open_index, read_index
 from aal_engine.store.live.agent import Agents, Question, Reply
-from aal_engine.store.live.journal import Answered, Journal, open_journal, write_run
+from aal_engine.store.live.answered import Answered
+from aal_engine.store.live.journal import Journal, open_journal, write_run
 from aal_engine.store.live.spec import (
     AgentSpec,
     check_secrets,

@@ -12,10 +12,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from aal_engine.canonical import JSON
 from aal_engine.errors import Conflict, InputError, WriteError, file_name
@@ -24,6 +24,14 @@ from aal_engine.measure.run import Output, Passage
 from aal_engine.store.atomic import replacing
 from aal_engine.store.folder import make_folder
 from aal_engine.store.json_text import JSONProblem, decode
+from aal_engine.store.live.answered import (
+    Answered,
+    Key,
+    answered_from,
+    row_of,
+    run_row,
+    told_passage,
+)
 from aal_engine.store.live.body import passage_of
 from aal_engine.store.text_file import MAX_LINE
 
@@ -32,25 +40,6 @@ FOLDER = "work"
 JOURNAL = "journal.jsonl"
 RUN = "run.jsonl"
 NOTE = "The files of this folder hold your passages and your agent's answers. They are your own."
-
-Key: TypeAlias = tuple[str, str, int]
-"""Model family, case id and attempt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """One finished question: its output, and what it took."""
-
-    output: Output
-    latency_ms: float | None = None
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    tries: int = 1
-
-    @property
-    def key(self) -> Key:
-        """Under which it is finished."""
-        return self.output.model_family or "", self.output.case_id, self.output.attempt
 
 
 class Journal:
@@ -81,7 +70,7 @@ class Journal:
     def found(self, passages: Mapping[str, tuple[Passage, ...]]) -> None:
         """Note what was retrieved for some cases."""
         for case, listed in passages.items():
-            row: JSON = {"case": case, "retrieved": [_told(one) for one in listed]}
+            row: JSON = {"case": case, "retrieved": [told_passage(one) for one in listed]}
             self._append(row, case, sync=False)
         os.fsync(self._file)
         self.retrieved.update(passages)
@@ -91,7 +80,7 @@ class Journal:
         output = answered.output
         if output.retrieved is self.retrieved.get(output.case_id):
             output = replace(output, retrieved=None)
-        self._append(_row(replace(answered, output=output)), output.case_id)
+        self._append(row_of(replace(answered, output=output)), output.case_id)
         self.answered[answered.key] = answered
 
     def forget_failed(self) -> None:
@@ -234,61 +223,10 @@ def _take(journal: Journal, row: Mapping[str, Any]) -> None:
     if "index" in row:
         journal.index = Identity(**row["index"])
     elif "family" in row:
-        answered = _answered(row, journal.retrieved.get(row["case"]))
+        answered = answered_from(row, journal.retrieved.get(row["case"]))
         journal.answered[answered.key] = answered
     else:
         journal.retrieved[row["case"]] = tuple(map(passage_of, row["retrieved"]))
-
-
-def _told(passage: Passage) -> JSON:
-    fields = ("doc_id", "passage_id", "score", "text", "title", "url")
-    return {name: value for name in fields if (value := getattr(passage, name)) is not None}
-
-
-def _row(answered: Answered) -> dict[str, JSON]:
-    told = run_row(answered.output)
-    told["case"] = told.pop("id")
-    told["family"] = told.pop("model_family")
-    further = {
-        name: getattr(answered, name) for name in ("latency_ms", "tokens_in", "tokens_out", "tries")
-    }
-    return {**told, **{name: value for name, value in further.items() if value is not None}}
-
-
-def _answered(row: Mapping[str, Any], found: tuple[Passage, ...] | None) -> Answered:
-    """Return a finished question; `found` is what the index found, if the agent says nothing else."""
-    cited, listed = row.get("citations"), row.get("retrieved")
-    output = Output(
-        case_id=row["case"],
-        attempt=row["attempt"],
-        model_family=row["family"],
-        retrieved=found if listed is None else tuple(map(passage_of, listed)),
-        answer=row.get("answer"),
-        citations=None if cited is None else tuple(cited),
-        error=row.get("error"),
-    )
-    further = {
-        name: row[name]
-        for name in ("latency_ms", "tokens_in", "tokens_out", "tries")
-        if name in row
-    }
-    return Answered(output, **further)
-
-
-def run_row(output: Output) -> dict[str, JSON]:
-    """Return an output as a row of a run file; what is not known is left out."""
-    told: dict[str, JSON] = {
-        "id": output.case_id,
-        "attempt": output.attempt,
-        "model_family": output.model_family,
-        "answer": output.answer,
-        "error": output.error,
-    }
-    if output.citations is not None:
-        told["citations"] = list(output.citations)
-    if output.retrieved is not None:
-        told["retrieved"] = [_told(one) for one in output.retrieved]
-    return {key: value for key, value in told.items() if value is not None}
 
 
 def write_run(out: Path, outputs: Iterator[Output]) -> Path:
