@@ -194,7 +194,8 @@ def migrate(database: Database) -> None:
     from alembic.util.exc import CommandError
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    folder = str(Path(__file__).parent / "migrations")
+    config.set_main_option("script_location", folder.replace("%", "%%"))  # Else it is expanded.
     config.set_main_option("path_separator", "os")
     with database.write() as connection:
         if is_postgresql(connection):
