@@ -22,6 +22,10 @@ HELP = """Show the whole path, with nothing but this install.
 Takes the bundled handbook agent, whose outputs are recorded in three versions and three model
 families: scores them, gates each version against the last release, blocks the bad one and shows
 why, releases the good one, and verifies the ledger. Everything is written to --out.
+
+Example:
+
+  aal demo --out /tmp/aal-demo
 """
 
 

@@ -49,6 +49,42 @@ Example:
 """
 
 
+DEACTIVATE = """Take an agent out of all targets; its record stays.
+
+Example:
+
+  aal registry agent deactivate did:web:tutor.example
+"""
+
+AGENTS = """List registered agents by DID.
+
+Example:
+
+  aal registry agent list --format json
+"""
+
+SUITES = """List every suite, enabled or not, with its tasks' count and its next scheduled run.
+
+Example:
+
+  aal registry suite list --format json
+"""
+
+REMOVE = """Remove a suite and its tasks; its results stay on the record.
+
+Example:
+
+  aal registry suite remove http-basics
+"""
+
+STATE = """Show how far a run is: its exams, one an agent, and what became of its rewards.
+
+Example:
+
+  aal registry run show RUN_ID --format json
+"""
+
+
 @agent_app.command("register", help=REGISTER)
 def register(
     did: Annotated[str, typer.Argument(help="The agent's DID.")],
@@ -84,7 +120,7 @@ def _fetched(place: str) -> Any:
     return asyncio.run(fetch_card(place, pace().limits))
 
 
-@agent_app.command("deactivate")
+@agent_app.command("deactivate", help=DEACTIVATE)
 def deactivate(
     did: Annotated[str, typer.Argument(help="The agent's DID.")], database: Database = None
 ) -> None:
@@ -96,11 +132,11 @@ def deactivate(
     say(f"deactivated: {did}\n")
 
 
-@agent_app.command("list")
+@agent_app.command("list", help=AGENTS)
 def agents(
     database: Database = None,
     after: Annotated[str, typer.Option(help="Show those after this DID.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1_000,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="The most agents to list.")] = 1_000,
     format: Format = "text",  # noqa: A002 the option's name
 ) -> None:
     """List registered agents by DID."""
@@ -137,7 +173,7 @@ def put(
     say(f"{_suite_line(row)}\n")
 
 
-@suite_app.command("list")
+@suite_app.command("list", help=SUITES)
 def suites(
     database: Database = None,
     format: Format = "text",  # noqa: A002 the option's name
@@ -156,7 +192,7 @@ def _suite_line(row: dict[str, Any]) -> str:
     )
 
 
-@suite_app.command("remove")
+@suite_app.command("remove", help=REMOVE)
 def remove(
     key: Annotated[str, typer.Argument(help="The suite's key.")], database: Database = None
 ) -> None:
@@ -179,7 +215,7 @@ def run_now(
         say(admin.run_now(office, admin.suite_number(office, key), now=now()) + "\n")
 
 
-@run_app.command("show")
+@run_app.command("show", help=STATE)
 def show(
     run_id: Annotated[str, typer.Argument(help="The run's id.")],
     database: Database = None,

@@ -56,6 +56,21 @@ Example:
 """
 
 
+NEXT = """Tell the next slots of the policy's schedule.
+
+Example:
+
+  aal schedule next --policy gateway-policy.yaml
+"""
+
+PRINT = """Print what runs this schedule by cron, systemd or Kubernetes; nothing is installed.
+
+Example:
+
+  aal schedule units systemd --pack golden_sets/support --policy gateway-policy.yaml
+"""
+
+
 @app.command(help=RUN)
 def run(
     pack: Pack,
@@ -94,7 +109,7 @@ def run(
     raise typer.Exit(2 if step.state == "failed" else int(broke))
 
 
-@app.command("next")
+@app.command("next", help=NEXT)
 def upcoming(
     policy: Policy,
     count: Annotated[int, typer.Option(min=1, max=1000, help="How many slots to tell.")] = 5,
@@ -110,7 +125,7 @@ def upcoming(
         )
 
 
-@app.command()
+@app.command(help=PRINT)
 def units(
     kind: Annotated[Literal["cron", "systemd", "kubernetes"], typer.Argument(help="Which one.")],
     pack: Pack,

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 
 import pytest
 from api.story import KEY, told
+from registry.scene import NOW_MS, did, examine, put_agents, put_suite
 
 from aal_engine.api.app import create_app
 from aal_engine.api.page import page_wing
 from aal_engine.api.site import site
+from aal_engine.registry.db.database import connect, migrate
+from aal_engine.registry.office import Office
 from aal_engine.service.files import write_all
 from aal_engine.service.results import Results
 
@@ -32,16 +35,18 @@ VIEWS = {
     "agent": f"/agent?agent={KEY.agent}&pack={KEY.pack}",
     "decisions": "/decisions",
     "ledger": "/ledger",
+    "leaderboard": "/leaderboard",
+    "record": f"/record?did={did(0)}",
     "problem": "/agent?agent=nobody&pack=nothing",
 }
 SIZES = {"wide": (1280, 900), "narrow": (360, 740)}
 
 
 @contextmanager
-def served(folder):
+def served(folder, office):
     import uvicorn
 
-    app = create_app([page_wing(Results(folder), None)])
+    app = create_app([page_wing(Results(folder), None, office)])
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical")
     socket = config.bind_socket()
     server = uvicorn.Server(config)
@@ -57,9 +62,14 @@ def served(folder):
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    story = told(tmp_path_factory.mktemp("page") / "ledger")
-    with served(story.folder) as address:
+    home = tmp_path_factory.mktemp("page")
+    database = connect(str(home / "registry.db"))
+    migrate(database)
+    put_agents(database, 2)
+    examine(database, put_suite(database), [1, 0], NOW_MS)
+    with served(told(home / "ledger").folder, Office(database, enabled=True)) as address:
         yield address
+    database.close()
 
 
 @pytest.fixture(scope="module")
