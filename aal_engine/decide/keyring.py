@@ -100,9 +100,23 @@ class Keyring:
             return "no key is added"
         if set(added) & {*self.in_force, *retired}:
             return "a key is added that is in force"
+        if set(added) & {vkey for change in self.changes for vkey in change.retired}:
+            return "a key is added that was retired"
         if self.in_force and not set(retired) <= set(self.in_force):
             return "a key is retired that is not in force"
         return None
+
+    def vouches(self, vkey: str, change: Change, size: int) -> bool:
+        """Say whether a key's word for a change counts, at a checkpoint of this size.
+
+        It does where nothing but this change retired the key: who steals a key that was retired
+        before must not bring another one in with it.
+        """
+        return self._retired(size).get(vkey, change.seq) == change.seq
+
+    def _retired(self, size: int) -> dict[str, int]:
+        """Return the keys that the first entries retired, and by which of them."""
+        return {v: c.seq for c in self.changes if c.seq < size for v in c.retired}
 
     def require_in_force(self, checkpoint: Checkpoint, signers: Sequence[VerifierKey]) -> None:
         """Do nothing if one of a checkpoint's signers was still in force at its size.
@@ -110,7 +124,7 @@ class Keyring:
         Raises:
             NoTrustedKey: the entries that it covers retired all of them.
         """
-        gone = {v: c.seq for c in self.changes if c.seq < checkpoint.size for v in c.retired}
+        gone = self._retired(checkpoint.size)
         if all(key.encode() in gone for key in signers):
             seq = max(gone[key.encode()] for key in signers)
             raise NoTrustedKey(
@@ -129,6 +143,7 @@ def follow(trust: Trust, keyring: Keyring, notes: Mapping[int, bytes]) -> Iterat
                 for old in _signers(notes[size], trust.logs)
                 for key in _signers(notes[size], new)
                 if old.name == key.name == keyring.origin
+                and keyring.vouches(old.encode(), change, size)
             ]
             if found:
                 yield from found

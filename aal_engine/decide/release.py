@@ -83,7 +83,8 @@ class Release:
 
     `decision` is its digest and `seq` its ledger entry. `versions` are all that were released, and
     `measures` holds, for each metric, every value that a released version reached on the same
-    golden set, oldest first.
+    golden set, oldest first. `tolerances` are those that its policy put on comparisons, by check and
+    metric.
     """
 
     key: AgentKey
@@ -94,6 +95,11 @@ class Release:
     records: Mapping[Key, Scored] = field(default_factory=dict)
     versions: tuple[str, ...] = ()
     measures: Mapping[Measure, tuple[float, ...]] = field(default_factory=dict)
+    tolerances: Mapping[tuple[str, str | None], float] = field(default_factory=dict)
+
+    def tolerances_of(self, policy: str) -> Mapping[tuple[str, str | None], float]:
+        """Return the tolerances that are known of a policy, by its digest."""
+        return self.tolerances if policy == self.policy else {}
 
 
 def released(known: Release | None, decision: Recorded) -> Release:
@@ -101,6 +107,7 @@ def released(known: Release | None, decision: Recorded) -> Release:
     measures = dict(known.measures) if known else {}
     for measure, value in _measures(decision):
         measures[measure] = (*measures.get(measure, ()), value)
+    known_already = known.tolerances_of(decision.policy) if known else {}
     return Release(
         decision.key,
         decision.version,
@@ -110,6 +117,7 @@ def released(known: Release | None, decision: Recorded) -> Release:
         decision.records,
         (*(known.versions if known else ()), decision.version),
         measures,
+        {**known_already, **{(c.name, c.metric): c.tolerance for c, _ in decision.checks}},
     )
 
 

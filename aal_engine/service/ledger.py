@@ -80,7 +80,7 @@ class Report:
 
     `covered` is the size of the largest checkpoint that the policy's keys signed, None without a
     policy. `since` is the size at which an earlier verification had ended, 0 for a whole one.
-    `followed` are keys that took over from keys of the policy.
+    `followed` are keys that took over from keys of the policy and do not stand in it.
     """
 
     audit: Audit
@@ -141,16 +141,21 @@ def verify(
         raise ChainBroken(0, "is the genesis of another ledger than the checkpoint's")
     keys = Keyring() if replay is None else replay.keys
     followed = () if before is None else before.followed
-    covered = None
+    covered, unlisted = None, dict[str, Succession]()
     if trust is not None:
         followed = _followed(trust, keys, {**kept, **_fresh(own, known)}, followed)
-        trust = trust.following([each.new for each in followed])
+        listed = {key.encode() for key in trust.logs}
+        unlisted = {each.new: each for each in followed if each.new not in listed}
+        trust = trust.following(list(unlisted))
         covered = _covered(trust, keys, notes if own is None else [*notes, own])
     if state is not None:
         now = None if replay is None else replay.known()
         save_state(state, State(audit.head, now, followed))
     return Report(
-        _with_unfinished(audit, replay), covered, 0 if known is None else known.size, followed
+        _with_unfinished(audit, replay),
+        covered,
+        0 if known is None else known.size,
+        tuple(unlisted.values()),
     )
 
 

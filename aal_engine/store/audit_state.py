@@ -19,7 +19,7 @@ from aal_engine.errors import InputError
 from aal_engine.store.atomic import write_atomic
 from aal_engine.store.text_file import read_text
 
-FORMAT = "aal-ledger-state/2"
+FORMAT = "aal-ledger-state/3"
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,6 +208,47 @@ class TestRotation:
         assert code == 5
         assert "entry 1 retired the key" in err
 
+    def test_who_steals_a_key_that_was_retired_brings_no_other_in(self, rotated):
+        state = ["--state", rotated.folder / "state.json"]
+        rotated.verify(*state)
+        thief = rotated.run("key", "new", "--name", ORIGIN, "--out", rotated.folder / "thief")[1]
+        ledger = Ledger.open(rotated.ledger)
+        change = {"added": [thief.strip()], "retired": [self.new[1].strip()]}
+        ledger.append("key", change, NOON)
+        keys = [signer_key((rotated.folder / name).read_text()) for name in ("log.key", "thief")]
+        ledger.sign(keys, NOON, ledger.verify())
+        both = (rotated.folder / "policy").read_text() + f"log {self.new[1]}"
+        (rotated.folder / "both").write_text(both)
+        assert [rotated.verify(policy=each)[0] for each in ("policy", "both", "newer")] == [5] * 3
+        assert rotated.verify(*state)[0] == 5
+
+    def test_a_key_that_the_policy_lists_is_not_told_again(self, rotated):
+        both = (rotated.folder / "policy").read_text() + f"log {self.new[1]}"
+        (rotated.folder / "both").write_text(both)
+        state = ["--state", rotated.folder / "state.json"]
+        assert rotated.verify(*state)[1].count("was followed by") == 1
+        code, out, _ = rotated.verify(*state, policy="both")
+        assert (code, "was followed by" in out) == (0, False)
+        for _ in range(2):
+            self._rotate_on(rotated)
+            assert rotated.verify(*state)[1].count("add it to your policy") == self.rotations
+
+    rotations = 1
+
+    def _rotate_on(self, auditor):
+        """Let another key take over from the last one."""
+        self.rotations += 1
+        old, new = (auditor.folder / f"key{self.rotations + n}" for n in (0, 1))
+        if self.rotations == 2:
+            shutil.copy(auditor.folder / "new.key", old)
+        auditor.run("key", "new", "--name", ORIGIN, "--out", new)
+        assert auditor.act("key", "rotate", "--key", old, "--new", new)[0] == 0
+
+    def test_a_key_that_was_retired_does_not_come_back(self, rotated):
+        old, new = rotated.folder / "log.key", rotated.folder / "new.key"
+        code, _, err = rotated.act("key", "rotate", "--key", new, "--new", old)
+        assert (code, "was retired" in err) == (3, True)
+
     def test_one_that_was_cut_off_is_finished_by_the_same_call(self, rotated):
         (rotated.ledger / "checkpoints/000000000002").unlink()
         shutil.copy(rotated.ledger / "checkpoints/000000000001", rotated.ledger / "checkpoint")
@@ -321,7 +362,7 @@ class TestState:
         assert self._audit(auditor)[0] == 3
 
     @pytest.mark.parametrize(
-        "text", ["", "{}", "[]", "[" * 100_000, '{"format": "aal-ledger-state/2"}']
+        "text", ["", "{}", "[]", "[" * 100_000, '{"format": "aal-ledger-state/3"}']
     )
     def test_what_is_no_state_is_refused(self, auditor, text):
         (auditor.folder / "state.json").write_text(text)
