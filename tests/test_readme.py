@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import doors
 import pytest
 from fault import attacks
 
@@ -28,6 +29,26 @@ def table(heading: str) -> list[list[str]]:
             break
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
     return rows
+
+
+def test_the_ten_minutes_end_in_what_they_say(tmp_path):
+    section = README.partition("## Ten minutes to your own data")[2].partition("\n### ")[0]
+    fences = re.findall(r"```(\w+)\n(.*?)```", section, re.DOTALL)
+    pack, policy = (text for kind, text in fences if kind == "yaml")
+    cases, run = (text for kind, text in fences if kind == "json")
+    support = tmp_path / "golden_sets" / "support"
+    support.mkdir(parents=True)
+    (support / "pack.yaml").write_text(pack)
+    (support / "core.jsonl").write_text(cases)
+    (tmp_path / "run.jsonl").write_text(run)
+    (tmp_path / "gateway-policy.yaml").write_text(policy)
+    typed = "".join(text for kind, text in fences if kind == "sh").replace("\\\n", " ")
+    commands = [shlex.split(line) for line in typed.splitlines()]
+    first = next(place for place, (_, door, *_) in enumerate(commands) if door == "gate")
+    for _, door, *arguments in commands[: first + 1]:
+        done = doors.call(door, tmp_path, *arguments)
+        assert done.returncode == 0, done.stderr
+    assert dict(fences)["text"] == done.stdout
 
 
 def test_the_table_of_exit_codes():

@@ -97,7 +97,8 @@ def told(done: Evaluation) -> str:
     """Return what was measured, in words."""
     lines = []
     for kind, records in done.records.items():
-        lines.append(f"{kind}: {done.files[kind].name}, {len(records)} records")
+        noun = "record" if len(records) == 1 else "records"
+        lines.append(f"{kind}: {done.files[kind].name}, {len(records)} {noun}")
         for record in records:
             lines += [f"  {_subject(record)}", *(f"    {line}" for line in _numbers(record))]
     return "\n".join(lines) + "\n"

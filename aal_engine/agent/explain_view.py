@@ -99,10 +99,11 @@ def _citations(view: View) -> Iterator[tuple[str, str]]:
         if marker.malformed:
             says.append("cannot be read")
         if marker.invented:
-            says.append(f"{marker.invented} INVENTED: not among the {retrieved} passages retrieved")
+            several = f"{marker.invented} names " if marker.invented > 1 else ""
+            says.append(f"{several}INVENTED: not among the passages retrieved ({retrieved})")
         yield "; ".join(says), view.place((marker.start, marker.end))
     for place in view.why.invented_beside:
-        yield "1 INVENTED", f"citations[{place}], given beside the text"
+        yield "INVENTED", f"citations[{place}], given beside the text"
 
 
 def _points(view: View) -> Iterator[tuple[str, str, str]]:

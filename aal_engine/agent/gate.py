@@ -116,7 +116,7 @@ def gate(
             say(
                 _pending(gated, record)
                 if pending and not dry_run
-                else _where(gated, record, ledger)
+                else _where(gated, record, ledger, dry_run=dry_run)
             )
     if not dry_run:
         _summarise(gated)
@@ -150,9 +150,10 @@ def _pending(gated: Gated, record: Path) -> str:
     return f"The decision {stands} to be put into the ledger, and is in {file_name(record)}.\n"
 
 
-def _where(gated: Gated, record: Path, ledger: Path) -> str:
-    if gated.seq is None:
-        return "A dry run: nothing was appended to the ledger, and nothing written.\n"
+def _where(gated: Gated, record: Path, ledger: Path, *, dry_run: bool) -> str:
+    if dry_run:
+        known = f" The decision stands already as entry {gated.seq}." if gated.known else ""
+        return f"A dry run: nothing was appended to the ledger, and nothing written.{known}\n"
     stands = "stands already" if gated.known else "is"
     begun = f" A new ledger was begun in {file_name(ledger)}." if gated.started else ""
     return (

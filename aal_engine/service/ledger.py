@@ -255,8 +255,8 @@ def told(report: Report, *, meaning: bool = True) -> str:
     if report.covered is not None:
         lines.append(f"  trusted keys vouch for the first {counted(report.covered)}")
     lines += [
-        f"warning: a trusted key was followed by {each.new}; add it to your policy"
-        for each in report.followed
+        f"warning: a trusted key was followed by {new}; add it to your policy"
+        for new in dict.fromkeys(each.new for each in report.followed)
     ]
     lines += [f"warning: entry {seq} {what}" for seq, what in audit.notices]
     if audit.torn:

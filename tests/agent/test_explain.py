@@ -71,7 +71,7 @@ def test_each_verdict_is_shown_with_what_decided_it(home):
         "grounded 0.0000",
         "forbidden_claims 1.0000",
         'cites doc-12 31-34 "[1]"',
-        '1 INVENTED: not among the 1 passages retrieved 66-69 "[7]"',
+        'INVENTED: not among the passages retrieved (1) 66-69 "[7]"',
         "must_mention[0] NOT MET not mentioned",
         'must_not_claim[0] MADE asked at 80-87 "instant"',
         'must_not_claim[1] not made negated at 51-65 "free of charge"',
@@ -130,7 +130,7 @@ def test_a_failed_attempt_says_so(home):
 
 def test_a_citation_beside_the_text_is_named_by_its_place(home):
     write(home, row(citations=["doc-12", "doc-99"]))
-    assert "1 INVENTED" in explain(home).stdout
+    assert "  INVENTED  " in explain(home).stdout
     assert "citations[1], given beside the text" in explain(home).stdout
 
 

@@ -379,6 +379,14 @@ def test_a_dry_run_decides_and_writes_nothing(released, floor):
     assert {p: p.read_bytes() for p in released.rglob("*") if p.is_file()} == before
 
 
+def test_a_dry_run_of_what_was_decided_claims_no_record(released):
+    give(released)
+    call(released, *VERBATIM)
+    done = call(released, *VERBATIM[:-1], "again.json", "--dry-run")
+    assert "nothing written. The decision stands already as entry 2." in done.stdout
+    assert "again.json" not in done.stdout
+
+
 def test_the_folder_of_a_record_is_made(released):
     give(released)
     done = call(released, *VERBATIM[:-1], "releases/1.1.0/decision.json")
