@@ -64,7 +64,7 @@ def _of_records(question: Question, release: Release, given: Sequence[EvalRecord
     if lacking:
         return (
             f"version {version} has no output for {lacking} cases of this golden set, which would "
-            "count as its failures: run it on them too, or pass --unchanged-cases"
+            "count as its failures: pass its decision and --unchanged-cases"
         )
     for key, known in release.records.items():
         if not allowed(question, key):

@@ -16,14 +16,14 @@ from aal_engine.decide.decision import Check, worse
 from aal_engine.decide.incident import Incident
 from aal_engine.decide.policy import Policy, exact
 from aal_engine.decide.question import key_of
-from aal_engine.decide.release import AgentKey, Recorded, Scored
+from aal_engine.decide.release import AgentKey, Key, Recorded, Scored
 from aal_engine.decide.stop_rule import RERUN
 from aal_engine.measure.metric import FLOORS, metric
 from aal_engine.measure.record import EvalRecord
 
 UNMEASURED: Final[Mapping[str, str]] = {
     "golden_set": "the golden set is not the one that the version was released on",
-    "missing": "a record of the release has no counterpart",
+    "missing": "the re-run lacks this record of the release",
     "outputs": "outputs are missing",
     "failed": "the run did not come to its end",
 }
@@ -48,16 +48,16 @@ def incidents(
     for key, before in release.records.items():
         record = found.get(key)
         if record is None:
-            told.append(unmeasured(subject, "missing", before.record))
+            told.append(unmeasured(subject, "missing", before.record, key))
         elif record.golden_set != before.golden_set:
-            told.append(unmeasured(subject, "golden_set", record.digest))
+            told.append(unmeasured(subject, "golden_set", record.digest, key))
         else:
             told += _compared(record, before, policy, subject)
     return told
 
 
-def unmeasured(subject: Subject, why: str, evidence: str) -> Incident:
-    """Return the alarm that a re-run, or a part of one, could not be measured."""
+def unmeasured(subject: Subject, why: str, evidence: str, key: Key | None = None) -> Incident:
+    """Return the alarm that a re-run, or the record in it that `key` names, could not be measured."""
     return Incident(
         subject.key,
         subject.version,
@@ -71,7 +71,7 @@ def unmeasured(subject: Subject, why: str, evidence: str) -> Incident:
         1.0,
         subject.at,
         "rerun",
-        UNMEASURED[why],
+        UNMEASURED[why] if key is None else f"{_named(key)}: {UNMEASURED[why]}",
     )
 
 
@@ -82,7 +82,7 @@ def _compared(
         if record.counts[floor]:
             yield _breach(record, subject, floor, float(record.counts[floor]), 0.0)
     if record.scored < record.cases or record.counts["missing_attempts"]:
-        yield unmeasured(subject, "outputs", record.digest)
+        yield unmeasured(subject, "outputs", record.digest, key_of(record))
         return
     fallen = [
         Check("regression", metric(name).direction, old.value, new.value, float(tolerance), name)
@@ -108,7 +108,6 @@ def _compared(
 def _breach(
     record: EvalRecord, subject: Subject, name: str, value: float, limit: float
 ) -> Incident:
-    where = f"{record.kind} of {record.suite}"
     return Incident(
         subject.key,
         subject.version,
@@ -122,7 +121,7 @@ def _breach(
         1.0,
         subject.at,
         "rerun",
-        where if record.model_family is None else f"{where}, {record.model_family}",
+        _named(key_of(record)),
     )
 
 
@@ -130,3 +129,8 @@ def released_as(decisions: Sequence[Recorded], key: AgentKey, version: str) -> R
     """Return the last decision that released a version."""
     mine = (each for each in reversed(decisions) if (each.key, each.version) == (key, version))
     return next((each for each in mine if each.verdict == "released"), None)
+
+
+def _named(key: Key) -> str:
+    where = f"{key.kind} of {key.suite}"
+    return where if key.model_family is None else f"{where}, {key.model_family}"

@@ -37,7 +37,7 @@ BEFORE = (record(version="1.0.0"), record("retrieval", None, "1.0.0"))
         ([record(version="1.0.0", run="d" * 64), BEFORE[1]], "not scored from the run"),
         (
             [record(version="1.0.0", counts={"missing_outputs": 1}), BEFORE[1]],
-            "has no output for 1 cases of this golden set",
+            "would count as its failures: pass its decision and --unchanged-cases",
         ),
         (
             [record(version="1.0.0"), record("retrieval", None, "1.0.0", without=("ndcg@10",))],

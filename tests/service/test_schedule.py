@@ -167,6 +167,9 @@ class TestRerun:
     def test_a_family_that_is_missing_is_not_measured(self, town):
         done = town.again(rows().replace("claude", "gpt"))
         assert {(i.check, i.state) for i, _ in done.answered} == {("rerun.missing", "not_measured")}
+        lacks = "claude: the re-run lacks this record of the release"
+        assert all(str(i.reason).endswith(lacks) for i, _ in done.answered)
+        assert len({i.reason for i, _ in done.answered}) == len(done.answered)
 
     def test_without_a_version_in_service_there_is_nothing_to_run(self, town):
         pack = town.folder / "pack" / "pack.yaml"
