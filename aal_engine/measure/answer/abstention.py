@@ -16,15 +16,26 @@ from aal_engine.measure.text.language import (
     Words,
     words,
 )
+from aal_engine.measure.text.line import Line
+from aal_engine.measure.text.term import term_set
+
+LEAST_SAID: Final = 3
+"""How many content words a clause beside one that declines has to have to answer something."""
 
 # Patterns run over tokens parted by single spaces. Every gap is bounded, so each is linear.
 _W = r"(?:\S++ )"
 
 _EN_DOCUMENTS = (
     r"(?:documents?|documentation|contexts?|passages?|sources?|texts?|articles?|excerpts?|materials?"
-    r"|snippets?|search results?|knowledge base|information (?:provided|given|available))"
+    r"|snippets?|search results?|knowledge base|handbook|manual|faq|wiki"
+    r"|information (?:provided|given|available))"
+)
+_EN_TELL = (
+    r"(?:mention|contain|provide|include|specify|specifie|state|say|address|addresse|cover|answer"
+    r"|discus|discusse|explain|indicate|describe|clarify|clarifie|detail|reveal|disclose)s?"
 )
 _ENGLISH: Final = (
+    rf"\b{_EN_DOCUMENTS} {_W}{{0,12}}?(?P<at>they|it) (?:do not|does not|don t|doesn t) {_EN_TELL}\b",
     (
         rf"\b(?:i|we) (?:m |am |are |was |were )?{_W}{{0,2}}?(?:don t|do not|didn t|did not|cannot|can t"
         rf"|can not|couldn t|could not|am not|not|unable to|not able to) {_W}{{0,3}}?"
@@ -38,8 +49,27 @@ _ENGLISH: Final = (
     ),
     (
         rf"\b{_EN_DOCUMENTS} {_W}{{0,4}}?(?:do not|does not|did not|don t|doesn t|didn t) {_W}{{0,3}}?"
-        r"(?:mention|contain|provide|include|specify|state|say|address|cover|answer|discuss"
-        r"|explain|indicate|describe|clarify|detail|reveal|disclose)\b"
+        rf"{_EN_TELL}\b"
+    ),
+    rf"\b(?:none|neither) of {_W}{{0,4}}?{_EN_DOCUMENTS} {_W}{{0,2}}?{_EN_TELL}\b",
+    rf"\b(?:no {_EN_DOCUMENTS}|nothing in {_W}{{0,4}}?{_EN_DOCUMENTS}) {_EN_TELL}\b",
+    rf"\bthere (?:is|s|was) nothing {_W}{{0,3}}?in {_W}{{0,3}}?{_EN_DOCUMENTS}\b",
+    (
+        rf"\bno {_W}{{0,2}}?{_EN_DOCUMENTS} (?:\S++ ){{0,1}}?(?:were|was|could be) (?:\S++ ){{0,1}}?"
+        r"(?:found|retrieved|available|provided)\b"
+    ),
+    r"\bno answer (?:\S++ ){0,1}?(?:can|could) be (?:given|found|provided|determined)\b",
+    rf"\b(?:information|answer|details?|this|that|it) (?:is|are|was) not in {_W}{{0,3}}?{_EN_DOCUMENTS}\b",
+    rf"\b(?:i|we) {_W}{{0,1}}?lack {_W}{{0,4}}?(?:information|details?|context|data)\b",
+    rf"\b{_EN_DOCUMENTS} (?:is|are|remains?) silent (?:on|about|regarding)\b",
+    rf"\b(?:unclear|not clear) from {_W}{{0,3}}?{_EN_DOCUMENTS}\b",
+    (
+        r"\b(?:i|we) (?:m |am |are )?(?:cannot|can t|can not|unable to|not able to) (?:\S++ ){0,1}?"
+        r"(?:help|assist)(?: you)? with (?:this|that|your)\b"
+    ),
+    (
+        r"\b(?:i|we) (?:m |am |are |was |were )?(?:cannot|can t|can not|couldn t|could not|didn t|did not"
+        r"|unable to|not able to) (?:find|locate) (?:this|that|it|anything|the answer|an answer)\b"
     ),
     (
         rf"(?:^|\bthere (?:is|s|was) |\bfound |\bsee )(?:no|not enough|insufficient) {_W}{{0,3}}?"
@@ -224,13 +254,16 @@ _COURTESY: Final[Mapping[str, Sequence[str]]] = {
 _CUES: Final[Mapping[str, tuple[Words, Words]]] = {
     "en": (
         ENGLISH.negators
-        | words("t n unable impossible insufficient unknown unanswerable outside beyond"),
+        | words(
+            "t n unable impossible insufficient unknown unanswerable outside beyond lack silent unclear"
+        ),
         words(
             "know answer answered tell determine determined say sure certain aware speculate"
             " information info detail details data mention mentioned context contexts reference"
             " document documents documentation evidence knowledge idea passage passages source"
             " sources text texts article articles excerpt excerpts material materials snippet"
-            " snippets found available provided specified stated known unknown unanswerable n"
+            " snippets found available provided specified stated known unknown unanswerable n handbook"
+            " manual faq wiki help assist find locate"
         ),
     ),
     "de": (
@@ -285,27 +318,96 @@ _CONTRAST: Final[Mapping[str, Words]] = {
 """Words after which a sentence that declined says something (`it does not say, but ...`)."""
 
 
+_CONCLUDING: Final[Mapping[str, Words]] = {
+    "en": words("so therefore thus hence which"),
+    "de": words("daher deshalb also somit"),
+    "fr": words("donc ainsi"),
+    "es": words("entonces así"),
+}
+"""Words after which a sentence that declined may say something all the same."""
+
+_SEARCHING: Final[Mapping[str, Words]] = {
+    "en": words(
+        "mention mentions discuss discusses cover covers contain contains describe describes address"
+        " addresses provide provides include includes talk explain explains focus focuses relate"
+        " searched looked reviewed checked read understand appreciate asked question"
+    ),
+    "de": words(
+        "erwähnen erwähnt behandeln behandelt beschreiben beschreibt enthalten enthält nennen nennt"
+        " gesucht geprüft gelesen durchsucht verstehe frage"
+    ),
+    "fr": words(
+        "mentionnent mentionne décrivent décrit traitent traite parlent contiennent cherché vérifié"
+        " consulté comprends question"
+    ),
+    "es": words(
+        "mencionan menciona describen describe tratan trata incluyen contienen buscado revisado"
+        " consultado entiendo pregunta"
+    ),
+}
+"""What a clause beside one that declines says of the texts and of looking there: no answer."""
+
+
 @cache
 def _compiled(code: str, courtesy: bool) -> re.Pattern[str]:
     return re.compile("|".join((_COURTESY if courtesy else _DECLINING)[code]))
 
 
-def declines(tokens: Sequence[str], language: Language) -> bool:
-    """Return whether a sentence says that the answer is not known or not to be found.
+def declines(line: Line, language: Language) -> bool:
+    """Return whether a sentence says that the answer is not known or not to be found, and no more.
 
     >>> from aal_engine.measure.text.language import ENGLISH
     >>> from aal_engine.measure.text.normal import tokens
-    >>> declines(tokens("Not found in the provided context."), ENGLISH)
+    >>> def told(text):
+    ...     return declines(Line(text, tokens(text)), ENGLISH)
+    >>> told("Not found in the provided context.")
     True
+    >>> told("Refunds take thirty days, but the documents do not mention weekends.")
+    False
     """
+    tokens = line.tokens
     cues = _CUES.get(language.code)
     if cues is None or cues[0].isdisjoint(tokens) or cues[1].isdisjoint(tokens):
         return False
-    if tokens[0] in _CONCEDING[language.code]:
-        return False
     found = _compiled(language.code, courtesy=False).search(" ".join(tokens))
-    return found is not None and _CONTRAST[language.code].isdisjoint(
-        found.string[found.end() :].split()
+    if found is None:
+        return False
+    start = found.string.count(" ", 0, found.start(found.lastgroup or 0))
+    end = found.string.count(" ", 0, found.end()) + 1
+    if not _CONTRAST[language.code].isdisjoint(tokens[end:]):
+        return False
+    return not (_says_before(line, start, language) or _says_after(tokens[end:], language))
+
+
+def _says_before(line: Line, start: int, language: Language) -> bool:
+    """Return whether a clause before the one that declines, at `start`, answers something."""
+    tokens = line.tokens
+    conceding = _CONCEDING[language.code]
+    if tokens[0] in conceding:
+        comma = next((at for at, cut in enumerate(line.cuts[: start + 1]) if at and cut), None)
+        return comma is None or _answers(tokens[1:comma], language)
+    links = _CONTRAST[language.code] | (conceding - words("bien même während while"))
+    for place in range(min(start, len(tokens) - 1), 0, -1):
+        if tokens[place] in links or ";" in line.gap(place):
+            return _answers(tokens[:place], language)
+    return False
+
+
+def _says_after(tokens: Sequence[str], language: Language) -> bool:
+    """Return whether a conclusion behind a clause that declines answers something."""
+    for place, word in enumerate(tokens):
+        if word in _CONCLUDING[language.code]:
+            return _answers(tokens[place + 1 :], language)
+    return False
+
+
+def _answers(tokens: Sequence[str], language: Language) -> bool:
+    """Return whether a clause has the words of a claim, and tells neither of texts nor whom to ask."""
+    return (
+        _SEARCHING[language.code].isdisjoint(tokens)
+        and len(term_set(tokens, language)) >= LEAST_SAID
+        and not is_courtesy(tokens, language)
+        and _compiled(language.code, courtesy=False).search(" ".join(tokens)) is None
     )
 
 

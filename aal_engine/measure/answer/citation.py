@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from aal_engine.measure.answer.reference import Reading, read, read_ids, read_malformed
-from aal_engine.measure.answer.source import Places, Sources
+from aal_engine.measure.answer.source import Places, Sources, plain
 from aal_engine.measure.answer.surroundings import LOOK_AROUND, Counted, judge
 from aal_engine.measure.text.markup import Markup, Span, within
 
@@ -58,6 +58,13 @@ _SUP_TAG: Final = re.compile(
 )
 _AFTER_INDEX: Final = re.compile(r"[ \t]*(?:[-+*/%]?=(?!=)|\+\+|--)|\.[a-z_]|\[[a-z_]")
 _ORDINAL: Final = re.compile(r"(?<![^\s(])([0-9]{1,3})[.)]([ \t]+)$")
+_TITLE: Final = re.compile(r"[#*_ \t]*[^\W\d_][^\W\d_ ]{2,20}(?: [a-z]{3,8})?[*_ \t]*[:：][*_ \t]*")
+_NUMBERS: Final = re.compile(
+    r"[0-9]{1,3}(?:(?:[ \t]*[,;&–-][ \t]*|[ \t]+(?:and|und|et|y)[ \t]+)[0-9]{1,3}){0,50}"
+)
+_ENTRY_NAME: Final = re.compile(r":\s|\s[-–—(]|\s(?=\()|[ \t]*\n")
+_ENTRY_END: Final = " \t\r\n.*_"
+"""What names an entry of a list of sources ends with, and what parts a name from its title."""
 _WIDE: Final = str.maketrans("［］〔〕〖〗", "[][][]")
 _DOUBT: Final = Reading((), 0, 0, malformed=True)
 
@@ -91,6 +98,36 @@ def markers(text: str, sources: Sources, markup: Markup) -> list[Marker]:
         if places or (sources.by_link and not _is_image(text, start)):
             found.append(Marker(start, end, places, 1, 0 if places else 1))
     return _settled(found, code)
+
+
+def listed(text: str, entries: Iterable[Span], sources: Sources) -> Iterator[Marker]:
+    """Yield the names that a list of sources has without brackets (`Sources: 1, 7`, `- kb-12: Fees`).
+
+    `entries` are where its entries stand. Numbers alone are positions, and where ids are cited the
+    ids, all of an entry or the one that it starts with.
+    """
+    counted = Counted(len(sources.retrieved), sources.digit_lengths)
+    for start, end in entries:
+        title = _TITLE.match(text, start, end)
+        first = start if title is None else title.end()
+        body = text[first:end].rstrip(_ENTRY_END)
+        if sources.by_id:
+            reading = read_ids(body, sources)
+            if reading is None:
+                body = _ENTRY_NAME.split(body, maxsplit=1)[0].rstrip(_ENTRY_END)
+                reading = read_ids(body, sources)
+            if reading is None and " " in body:
+                body = body.split(" ", 1)[0]
+                reading = read_ids(body, sources) if any(map(str.isdigit, body)) else None
+        elif title is not None and _NUMBERS.fullmatch(body):
+            reading = read(plain(body), sources)
+            if reading is not None and reading.invented:
+                verdict = judge("", body, "", counted)
+                reading = {"citation": reading, "doubt": _DOUBT}.get(verdict)
+        else:
+            continue
+        if reading is not None:
+            yield _marker(first, first + len(body), reading)
 
 
 def ordinals(text: str, entries: Iterable[int], sources: Sources) -> Iterator[Marker]:

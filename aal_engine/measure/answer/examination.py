@@ -115,7 +115,7 @@ def _roles(prose: Prose) -> tuple[tuple[Role, ...], dict[int, set[str]]]:
             role = "question"
         elif sign in LEADING_IN:
             role = "lead-in"
-        elif declines(tokens, prose.language):
+        elif declines(prose.line(place), prose.language):
             role = "abstention"
         else:
             found = term_set(tokens, prose.language) if len(tokens) >= LEAST_TERMS else set()
@@ -137,7 +137,7 @@ def _statements(
     passages = output.retrieved or ()
     has_text = any(passage.text is not None for passage in passages)
     markers = prose.markers
-    beside = () if markers else tuple(structured)
+    beside = () if prose.cites else tuple(structured)
     marker = 0
     for unit, claim in terms.items():
         start, end = prose.units[unit][:2]

@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Final
 
-from aal_engine.measure.answer.citation import Marker, markers, ordinals
+from aal_engine.measure.answer.citation import Marker, listed, markers, ordinals
 from aal_engine.measure.answer.source import Sources
 from aal_engine.measure.text.denial import denying
 from aal_engine.measure.text.language import Language
@@ -38,7 +38,8 @@ class Prose:
 
     `plain` is the text as it shows, with markers and links blanked. Code stays in it: a command may be what must
     be mentioned. `mask` has code and links filled with letters instead. Both are as long as the
-    text, so that a place in one is a place in all.
+    text, so that a place in one is a place in all. `cites`: markers stand in it, lists of sources
+    without brackets aside.
     """
 
     def __init__(self, text: str, sources: Sources, language: Language) -> None:
@@ -55,10 +56,18 @@ class Prose:
         self.mask = blanked(blanked(bare, markup.code, "x"), markup.links, "x")
         marked = {start for start, _ in spans}
         self.units: list[Unit] = units(text, self.mask, markup.fenced, marked, language)
-        entries = [unit.start for unit in self.units if unit.kind == "sources"]
-        if entries:
-            bare_entries = [entry for entry in entries if entry not in marked]
-            self.markers += ordinals(text, bare_entries, sources)
+        self.cites = bool(self.markers)
+        starts = sorted(marked)
+        bare_entries = [
+            (unit.start, unit.end)
+            for unit in self.units
+            if unit.kind == "sources"
+            and bisect_left(starts, unit.start) == bisect_left(starts, unit.end)
+        ]
+        if bare_entries:
+            numbered = list(ordinals(text, [start for start, _ in bare_entries], sources))
+            self.markers += numbered
+            self.markers += listed(text, bare_entries, sources)
             self.markers.sort()
         self.tokens = token_lines([self.plain[unit.start : unit.end] for unit in self.units])
 

@@ -23,6 +23,8 @@ _ROUND_LABEL: Final = re.compile(
     r"|fuentes?|来源)[ \t]*[.:#№]?[ \t]*(?=[0-9]{1,3}(?![0-9]))",
     re.IGNORECASE,
 )
+_TITLED: Final = re.compile(r"([0-9]{1,3})(?:[ \t]*:[ \t]*|[ \t]+-[ \t]+|[ \t]+(?=\())[^\W\d_].*")
+"""A number with the title of what it names (`Source 7: Handbook`)."""
 _AND: Final = r"(?:and|or|und|oder|et|ou|y|o)\b"
 _PARTED: Final = re.compile(rf"[ \t]*[,;|&、][ \t]*(?:{_AND}[ \t]*)?")
 _JOINED: Final = re.compile(rf"[ \t]+{_AND}[ \t]*|(?<=[0-9])[ \t]*/[ \t]*(?=[0-9])")
@@ -78,6 +80,10 @@ def read(inside: str, sources: Sources) -> Reading | None:
     label = _LABEL.match(name)
     if label is None and not sources.by_id and not _NUMBER.search(name):
         return None
+    labelled = _ROUND_LABEL.match(name)
+    titled = None if labelled is None else _TITLED.fullmatch(name, labelled.end())
+    if titled is not None:
+        return _read_part(titled[1], sources)
     reading = _read_list(name, sources)
     if reading is None and label is not None and label[0].strip()[-1:] in ("^", ":"):
         body = name[label.end() :]
@@ -170,6 +176,9 @@ def read_ids(inside: str, sources: Sources) -> Reading | None:
         body = plain(inside)
         labelled = None if sources.by_id else _ROUND_LABEL.match(body)
         if labelled is not None:
+            titled = _TITLED.fullmatch(body, labelled.end())
+            if titled is not None:
+                return _read_part(titled[1], sources)
             return _read_list(body[labelled.end() :], sources)
         names = _PARTED.split(body)
     readings: list[Reading] = []

@@ -44,7 +44,9 @@ _QUOTE: Final = re.compile(r"(?:>[ \t]*)+")
 _MARK: Final = re.compile(
     r"(?P<heading>#{1,6}[ \t]+)"
     r"|(?P<rule>(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|={2,}[ \t]*)$)"
-    r"|(?P<item>(?:[-*+•‣◦▪●·–—]|[0-9]{1,3}[.)]|\([0-9]{1,3}\)|\(?[a-z]\)|[a-z]\.)[ \t]+"
+    r"|(?P<item>(?![0-9]{1,2}\.[ \t]+(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober"
+    r"|November|Dezember)\b)"
+    r"(?:[-*+•‣◦▪●·–—]|[0-9]{1,3}[.)]|\([0-9]{1,3}\)|\(?[a-z]\)|[a-z]\.)[ \t]+"
     r"(?:\[[ xX]\][ \t]+)?)"
 )
 _EDGE: Final = re.compile(r"[ \t:|-]*-[ \t:|-]*")

@@ -51,8 +51,10 @@ def is_denied(line: Line, first: int, last: int, language: Language) -> bool:
     """
     if denying(language).isdisjoint(line.tokens[max(0, first - LOOK_BACK) : last + LOOK_BACK]):
         return False
-    before = _denials_before(line, first, last, language)
-    return (before + _denials_after(line, last, language)) % 2 == 1
+    after = _denials_after(line, last, language)
+    if after is None:
+        return False
+    return (_denials_before(line, first, last, language) + after) % 2 == 1
 
 
 @lru_cache(maxsize=256)
@@ -74,30 +76,68 @@ def _denials_before(line: Line, first: int, last: int, language: Language) -> in
     if tuple(tokens[max(0, first - 2) : first]) in language.comparisons:
         return 0
     negators = verdicts = between = 0
-    over = praised = False
+    over: int | None = None
+    praised = False
     for place in range(first - 1, max(-1, first - 1 - LOOK_BACK), -1):
         word = tokens[place]
-        if between > REACH_OVER or (over and between > REACH):
+        if between > REACH_OVER or (over is not None and between > REACH):
             break
-        if word in language.breaks or _is_cut(line, place + 1, first, last, language):
+        if _bars(tokens, place, language) or _is_cut(line, place + 1, first, last, language):
             break
         praised = praised or _is_praise(tokens, place, language)
         if _is_negator(tokens, place, language):
             boasts = word in language.boasting and (praised or _is_praised(line, last, language))
-            if not boasts and _reaches(tokens, place, between, language):
+            asserts = over is None or _is_asserting(line, place, over, language, _said(language))
+            if not boasts and asserts and _reaches(tokens, place, between, language):
                 negators += 1
                 # `neither ... nor` denies once; of more than two nobody knows what they deny.
                 if word in language.joins or negators > 1:
                     break
-        elif over and word in language.deniers:
-            verdicts += 1
-        elif not over and word in language.complements:
-            over, between = True, 0
-        elif not over and word in language.reporting:
-            over, between = True, 1
+        elif over is not None and word in language.deniers:
+            said = language.reporting | language.asserting
+            verdicts += between == 0 or _is_asserting(line, place, over, language, said)
+        elif over is None and word in language.complements:
+            over, between = place, 0
+        elif over is None and word in language.reporting:
+            over, between = place + 1, 1
         elif word not in language.function_words:
             between += 1
     return (min(negators, 1) if language.concord else negators) + verdicts
+
+
+def _bars(tokens: Sequence[str], place: int, language: Language) -> bool:
+    """Return whether no denial reaches over a word: it opens a clause, or takes it for a fact.
+
+    `as` opens none in `not sold as`.
+    """
+    word = tokens[place]
+    if word in language.factive:
+        return True
+    if word == "as" and language.ascribing:
+        return place == 0 or tokens[place - 1] not in language.ascribing
+    return word in language.breaks
+
+
+def _is_asserting(line: Line, place: int, over: int, language: Language, said: Words) -> bool:
+    """Return whether a denial at a place is of what the clause from `over` on says.
+
+    It is where one of the words `said` stands between them, or, if no word of content does, at the
+    denial or shortly before it (`es stimmt nicht, dass`).
+    """
+    tokens = line.words
+    content = [word for word in tokens[place + 1 : over] if word not in language.function_words]
+    if not content:
+        start = place
+        while start > 0 and start > place - LEAD and not line.cuts[start]:
+            start -= 1
+        content = list(tokens[start : place + 1])
+    return not said.isdisjoint(content)
+
+
+@lru_cache(maxsize=256)
+def _said(language: Language) -> Words:
+    """Return the words after which a denied clause is denied; a denied denier turns it over."""
+    return language.affirmers | language.deniers | language.reporting | language.asserting
 
 
 def _is_cut(line: Line, place: int, first: int, last: int, language: Language) -> bool:
@@ -147,8 +187,11 @@ def _is_praised(line: Line, last: int, language: Language) -> bool:
     return False
 
 
-def _denials_after(line: Line, last: int, language: Language) -> int:
-    """Count the denials in a verdict behind a mention: `is a myth`, `is not true`, `it is not`."""
+def _denials_after(line: Line, last: int, language: Language) -> int | None:
+    """Count the denials in a verdict behind a mention: `is a myth`, `is not true`, `it is not`.
+
+    None is a verdict that affirms it, whatever stands before: `the rumour that ... is true`.
+    """
     tokens = line.words
     end = last
     while end < len(tokens) and end < last + LOOK_BACK:
@@ -160,14 +203,15 @@ def _denials_after(line: Line, last: int, language: Language) -> int:
             break
     else:
         return 0
-    denials = 0
+    # What stands before the copula turns its verdict over: `has not been disproved`.
+    denials = sum(_is_negator(tokens, place, language) for place in range(last, copula))
     for place in range(copula + 1, end):
         if _is_negator(tokens, place, language):
             denials += 1
         elif tokens[place] in language.deniers:
             return denials + 1
         elif tokens[place] in language.affirmers:
-            return denials
+            return denials or None
         elif tokens[place] not in language.function_words and tokens[place] not in language.fillers:
             return 0
     return denials

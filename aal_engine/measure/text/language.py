@@ -34,7 +34,11 @@ class Language:
     A `boasting` negator with a word of `praise` or one of the `praises` between it and what is
     mentioned, or in the clause behind, denies nothing of it (`no one does it better`).
     `joins` carry a denial over a list, `complements` open the clause that a denial is about and
-    `reporting` verbs do without one (`nobody says`). With `concord` two negators deny once.
+    `reporting` verbs do without one (`nobody says`). Such a clause is denied only where what is denied
+    is one of the `affirmers`, `reporting` or `asserting` words: `it is not surprising that`, `you may
+    not know that` assert it. What follows one of the `factive` words is never denied by what is before.
+    `as` opens a clause unless one of the `ascribing` words is before it (`not sold as`). With `concord`
+    two negators deny once.
     `ordinal_stop`: a stop after a number makes it an ordinal. `decimal_mark` decides what `1.234`
     is, `month_first` what 2/1/2026 is.
     """
@@ -56,6 +60,9 @@ class Language:
     joins: Words = NO_WORDS
     complements: Words = NO_WORDS
     reporting: Words = NO_WORDS
+    asserting: Words = NO_WORDS
+    factive: Words = NO_WORDS
+    ascribing: Words = NO_WORDS
     boasting: Words = NO_WORDS
     praise: Words = NO_WORDS
     praises: frozenset[Row] = frozenset()
@@ -131,7 +138,8 @@ ENGLISH: Final = Language(
         "who doesn t,who wouldn t,who would not,who does not,never have too,never get enough,"
         "nothing can stop,nothing stops,cannot match,can t match,cannot top,can t top,"
         "cannot be beaten,can t be beaten,cannot be matched,can t be matched,not find better,"
-        "won t find better,not find a better,never find better,never find a better"
+        "won t find better,not find a better,never find better,never find a better,"
+        "nowhere else"
     ),
     deniers=words(
         "myth myths false untrue incorrect wrong misconception misconceptions fiction fallacy"
@@ -164,6 +172,25 @@ ENGLISH: Final = Language(
     complements=words("that"),
     reporting=words(
         "say says said claim claims claimed assume think believe suggest conclude mean"
+    ),
+    asserting=words(
+        "state states stated stating indicate indicates indicated show shows showed shown imply implies"
+        " implied prove proves proved proven confirm confirms confirmed confirming guarantee guarantees"
+        " guaranteed promise promises promised promising support supports supported suggests suggested"
+        " concludes concluded means meant thinks believes believed assumes claiming saying tell tells"
+        " told assert asserts asserted specify specifies specified expect expects expected follow follows"
+        " evidence proof indication sign rule policy statement way possible certain deny denies denied"
+        " refutes refuted disputes"
+    ),
+    factive=words(
+        "know knows knew known realize realizes realise realises realized realised notice noticed hear"
+        " heard hide hiding forget ignore overlook omit regret mind complain doubt aware surprising"
+        " surprised learn discover"
+    ),
+    ascribing=words(
+        "advertised billed classified classed considered counted defined described given listed marketed"
+        " meant offered presented promoted recognised recognized regarded seen sold such treated used"
+        " well"
     ),
     short=words("without"),
     month_first=True,
@@ -222,6 +249,15 @@ GERMAN: Final = Language(
     joins=words("oder noch"),
     complements=words("dass"),
     reporting=words("sagen sagt behaupten behauptet annehmen glauben glaubt bedeutet heisst"),
+    asserting=words(
+        "stimmt trifft behaupte behauptete gesagt sage glaube meint meinen bedeuten heissen garantieren"
+        " garantiert versprechen verspricht bestätigen bestätigt belegt belegen beleg beweis beweist"
+        " hinweis regel möglich erwarten davon folgt zutrifft zugesichert zusichern"
+    ),
+    factive=words(
+        "weiss wissen wusste wussten bemerkt gehört vergessen verheimlichen verschweigen bereuen"
+        " bezweifeln bezweifelt überrascht wundert"
+    ),
     short=words("ohne"),
     ordinal_stop=True,
     decimal_mark=",",
@@ -248,7 +284,7 @@ FRENCH: Final = Language(
     led=words("plus point guère"),
     harmless=_rows(
         "non seulement,pas seulement,pas uniquement,pas simplement,pas moins de,pas plus de,"
-        "pas plus tard,pas que,pas mal,n oubliez pas,n oublie pas,n oublions pas,n hésitez pas,"
+        "pas plus tard,pas mal,n oubliez pas,n oublie pas,n oublions pas,n hésitez pas,"
         "sans doute,sans aucun doute,sans nul doute,aucun doute,nul doute,sans compter,"
         "sans parler,sans exception,sans faute,rien que,rien d autre que,rien de moins que,"
         "ni plus ni moins,rien ne vaut,rien ne bat,rien de tel,rien de mieux,jamais auparavant,"
@@ -275,6 +311,15 @@ FRENCH: Final = Language(
     joins=words("ou ni"),
     complements=words("que qu"),
     reporting=words("dire dit affirmer affirme prétendre penser croire signifie"),
+    asserting=words(
+        "dis disons disent affirmons affirment prétend prétendons prétendent pense pensons pensent crois"
+        " croyons croit croient signifier garantir garantit garantissons garantissent promettre promet"
+        " promettons confirmer confirme indique indiquent indiquer montre prouve preuve règle possible"
+    ),
+    factive=words(
+        "sais savez sait savent saviez savait ignorer ignorez oublier oubliez oublie cacher cachons"
+        " regretter regretterez surprenant étonnant douter doute"
+    ),
     short=words("sans"),
     concord=True,
     decimal_mark=",",
@@ -323,6 +368,15 @@ SPANISH: Final = Language(
     joins=words("o u ni"),
     complements=words("que"),
     reporting=words("decir dice afirmar afirma creer pensar significa"),
+    asserting=words(
+        "digo decimos dicen afirmamos afirman creo creemos cree creen pienso pensamos piensa significar"
+        " garantizar garantiza garantizamos garantizan prometer promete prometemos confirmar confirma"
+        " confirmamos indica indican indicar demuestra prueba pruebas regla posible niega niegan"
+    ),
+    factive=words(
+        "sabe sabes saben sabía sabías saber ignorar ignore olvidar olvide olvides ocultar ocultamos"
+        " lamentar sorprende sorprendente extraña dudar duda dude"
+    ),
     short=words("sin"),
     concord=True,
     decimal_mark=",",

@@ -10,7 +10,10 @@ from typing import Final
 from aal_engine.measure.text.markup import Span, within
 from aal_engine.measure.text.normal import token_spans, unify
 
-CLAUSE_END: Final = re.compile(r"[;:.!?()\[\]|]|--|(?:^|\s)-(?:\s|$)")
+CLAUSE_END: Final = re.compile(
+    r"[;:.!?()\[\]|<>•·\u2028\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff]|--"
+    r"|(?:^|\s)[-+&/=~](?:\s|$)"
+)
 _STARTS: Final = frozenset("-0123456789")
 COMMA: Final = 1
 CLAUSE: Final = 2

@@ -19,6 +19,9 @@ _FILL: Final = "\u00ad"
 _SEAM: Final = "\u200b"
 """A fill that may also be read as a gap (`refunds**are**instant`)."""
 
+_BREAK: Final = "\u2028"
+"""A line's end that starts no block, as `<br>` is one: no clause goes on over it."""
+
 _ENTITY: Final = re.compile(
     r"&(?:(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6})(?:;|(?![0-9a-fA-F;]))"
     r"|(?:nbsp|shy)(?!;)|([a-zA-Z][a-zA-Z0-9]{1,31})(?:;|(?![a-zA-Z0-9=;])))"
@@ -85,7 +88,11 @@ def _tag(match: re.Match[str]) -> str:
     # The text of a `title` is shown too.
     if "title" in match[0].casefold():
         return match[0]
-    return (_SEAM if match[1] else " ") * len(match[0])
+    if match[1]:
+        return _SEAM * len(match[0])
+    return (" " if match[0].lstrip("</")[:3].casefold() in ("sub", "sup") else _BREAK).ljust(
+        len(match[0])
+    )
 
 
 def _emphasis(match: re.Match[str]) -> str:

@@ -157,6 +157,18 @@ def test_points_that_are_not_met(answer, point):
         ),
         ("I could not find any details on this. The documents only discuss shipping.", "en"),
         ("N/A", "en"),
+        ("I'm sorry, but I can't help with that.", "en"),
+        ("I couldn't find anything about this.", "en"),
+        ("The handbook does not say.", "en"),
+        ("That information is not in the sources.", "en"),
+        ("None of the passages mention lottery tickets.", "en"),
+        ("Nothing in the sources addresses this question.", "en"),
+        ("There's nothing in the documents about that.", "en"),
+        ("No relevant passages were found.", "en"),
+        ("The sources are silent on this.", "en"),
+        ("While the documents discuss refunds, they do not mention lottery tickets.", "en"),
+        ("I searched all the provided documents, but they do not mention tickets.", "en"),
+        ("The documents do not mention lottery tickets, so I cannot answer this.", "en"),
         ("Ich weiß es leider nicht.", "de"),
         ("Der Kontext enthält dazu keine Angaben. Bitte wenden Sie sich an den Support.", "de"),
         ("In den Dokumenten wird das nicht erwähnt.", "de"),
@@ -178,6 +190,13 @@ def test_abstentions(answer, language):
         ("The documents do not say. Refunds usually take 30 days to arrive.", "en"),
         ("Although the text does not mention it, refunds take 30 days.", "en"),
         ("The documents do not say it, but refunds usually take 30 days.", "en"),
+        ("Refunds take thirty days, but the documents do not mention weekends.", "en"),
+        ("Refunds take thirty days [1], although the sources do not specify weekends.", "en"),
+        ("Tickets are refunded at every counter; the documents do not mention a fee.", "en"),
+        ("While refunds take thirty days, the documents do not mention weekends.", "en"),
+        ("The text does not mention a fee, so tickets are refunded free of charge.", "en"),
+        ("Erstattungen dauern dreißig Tage, aber die Dokumente nennen keine Gebühr.", "de"),
+        ("Los reembolsos tardan treinta días, pero el contexto no menciona tarifas.", "es"),
         ("We do not provide refunds after 30 days.", "en"),
         ("The drug does not cure the disease.", "en"),
         ("No customer data is stored on our servers.", "en"),
@@ -298,6 +317,31 @@ def test_a_list_of_sources_claims_nothing_and_may_invent():
         "Refunds take 30 days [0].\n\nSources:\n1. Terms\n9. Ghost", style=CitationStyle("index", 0)
     )
     assert zero.invented_citations == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "mode", "invented"),
+    [
+        ("It takes long.\n\nSources: 1, 9", "index", 1),
+        ("It takes long.\n\n**Sources:** 1 and 2.", "index", 0),
+        ("It takes long.\n\nSources: 2019, 2021", "index", 0),
+        ("It takes long.\n\nSources: 12 documents", "index", 0),
+        ("It takes long.\n\nSources: d1, d9", "id", 1),
+        ("It takes long.\n\nSources:\n- d1 – Terms\n- d9: Ghost", "id", 1),
+        ("It takes long.\n\nReferences:\n1. d9", "id", 1),
+        ("It takes long.\n\nSources:\n- **d9** Ghost", "id", 1),
+        ("It takes long.\n\nSources: GPT-4, the handbook of 2024", "id", 0),
+    ],
+)
+def test_a_list_of_sources_needs_no_brackets_to_invent(answer, mode, invented):
+    assert judged(answer, style=CitationStyle(mode)).invented_citations == invented
+
+
+def test_a_list_of_sources_without_brackets_leaves_structured_citations_to_the_claims():
+    counts = judged(
+        "Refunds take 30 days.\n\nSources: d1", citations=("d1",), style=CitationStyle("id")
+    )
+    assert (counts.claims, counts.cited_claims, counts.invented_citations) == (1, 1, 0)
 
 
 def test_a_marker_belongs_to_the_sentence_before_it():
