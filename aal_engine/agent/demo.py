@@ -63,6 +63,7 @@ def _afterwards(out: Path) -> str:
         "Next:\n"
         f"  aal ledger show --ledger {folder}/ledger   what was decided, and when\n"
         f"  {folder}/{BLOCKED}/gate.html   the blocked version's report, for a browser\n"
+        f"  aal serve --ledger {folder}/ledger   the page of it all; needs the extra serve\n"
         "  aal golden validate YOUR_PACK   check a golden set of your own\n"
         "  The README's ten-minute path leads from here to your own data.\n"
     )

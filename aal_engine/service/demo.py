@@ -63,7 +63,7 @@ def steps(out: Path, now: datetime) -> Iterator[Step]:
         if gated.decision.verdict == "released":
             released = folder / "decision.json"
     yield Step(
-        "The ledger holds all three decisions, chained.",
+        "The ledger holds its first entry and all three decisions, chained.",
         ("aal ledger verify --ledger ledger",),
         says=checked(out / "ledger"),
     )
