@@ -14,6 +14,7 @@ from aal_engine.decide.checkpoint import Checkpoint, parse_text
 from aal_engine.decide.entry import Entry
 from aal_engine.decide.keyring import Keyring, Succession, follow
 from aal_engine.decide.ledger import Head
+from aal_engine.decide.merkle import tree_root
 from aal_engine.decide.note import parse
 from aal_engine.decide.replay import Replay
 from aal_engine.decide.trust import Trust, read_trust
@@ -118,7 +119,7 @@ def verify(
     """
     ledger = Ledger.open(folder)
     trust = None if policy is None else read_trust(read_text(policy), policy.name)
-    before = None if state is None else _state(state, meaning=meaning)
+    before = None if state is None else _state(state, meaning=meaning, strict=strict)
     known = None if before is None else before.head
     notes = [] if checkpoint is None else [read_text(checkpoint).encode()]
     stated = [_stated(raw, checkpoint) for raw in notes]
@@ -139,6 +140,8 @@ def verify(
     )
     if any(each.origin != audit.head.origin for each in stated):
         raise ChainBroken(0, "is the genesis of another ledger than the checkpoint's")
+    if own is not None and known is not None:
+        _require_earlier(ledger, parse_text(parse(own).text), known)
     keys = Keyring() if replay is None else replay.keys
     followed = () if before is None else before.followed
     covered, unlisted = None, dict[str, Succession]()
@@ -150,7 +153,7 @@ def verify(
         covered = _covered(trust, keys, notes if own is None else [*notes, own])
     if state is not None:
         now = None if replay is None else replay.known()
-        save_state(state, State(audit.head, now, followed))
+        save_state(state, State(audit.head, now, followed, strict))
     return Report(
         _with_unfinished(audit, replay),
         covered,
@@ -166,14 +169,18 @@ def _stated(raw: bytes, file: Path | None) -> Checkpoint:
         raise InputError.at("is not a signed checkpoint", file=file) from None
 
 
-def _state(path: Path, *, meaning: bool) -> State | None:
+def _state(path: Path, *, meaning: bool, strict: bool) -> State | None:
     state = load_state(path)
-    if state is not None and meaning and state.known is None:
-        raise InputError.at(
-            "remembers a verification that left meaning out",
-            file=path,
-            way_out="remove it to verify from the first entry on, or pass --no-meaning again",
-        )
+    for asked, done, what, option in (
+        (meaning, state is None or state.known is not None, "meaning", "--no-meaning"),
+        (strict, state is None or state.strict, "the canonical form of lines", "--fast"),
+    ):
+        if asked and not done:
+            raise InputError.at(
+                f"remembers a verification that left {what} out",
+                file=path,
+                way_out=f"remove it to verify from the first entry on, or pass {option} again",
+            )
     return state
 
 
@@ -202,6 +209,23 @@ def _fresh(own: bytes | None, known: Head | None) -> dict[int, bytes]:
     """Return the latest checkpoint by its size, if this verification has seen its root."""
     size = 0 if own is None else parse_text(parse(own).text).size
     return {} if own is None or (known is not None and size < known.size) else {size: own}
+
+
+def _require_earlier(ledger: Ledger, stated: Checkpoint, known: Head) -> None:
+    """Do nothing unless a checkpoint of less than what was known is of another history.
+
+    What was known is not read again by an audit that goes on from it, so its hashes are taken here.
+    """
+    if stated.size >= known.size:
+        return
+    leaves = ledger.leaves()[: known.size]
+    if tree_root(leaves) != known.root:
+        raise ChainBroken(known.size - 1, "is not the entry that was verified before")
+    if tree_root(leaves[: stated.size]) != stated.root:
+        raise ChainBroken(
+            max(stated.size - 1, 0),
+            f"the checkpoint of size {stated.size} is of other entries: two histories were signed",
+        )
 
 
 def _followed(

@@ -8,6 +8,7 @@ from pathlib import Path
 from aal_engine.canonical import canonical
 from aal_engine.decide.attestation import PAYLOAD_TYPE, attested, read_subject, rows
 from aal_engine.decide.checkpoint import Checkpoint, parse_text
+from aal_engine.decide.entry import MAX_LINE
 from aal_engine.decide.envelope import public_key, read_envelope, seal
 from aal_engine.decide.key import unbase64
 from aal_engine.decide.merkle import consistency_proof, consistent, leaf_hash
@@ -18,7 +19,7 @@ from aal_engine.errors import ChainBroken, Fault, InputError, NoTrustedKey, file
 from aal_engine.service.ledger import verify
 from aal_engine.store.key_file import read_secret
 from aal_engine.store.ledger import Ledger
-from aal_engine.store.text_file import read_text
+from aal_engine.store.text_file import open_input, read_text
 
 
 def inclusion(folder: Path, seq: int) -> bytes:
@@ -43,7 +44,9 @@ def check_inclusion(path: Path, entry: Path, policy: Path | None) -> Checkpoint:
         NoTrustedKey: it is malformed, or the policy's keys do not vouch for its checkpoint.
     """
     found = read_proof(read_text(path).encode())
-    stated = found.leads_from(leaf_hash(read_text(entry).encode().removesuffix(b"\n")))
+    with open_input(entry) as file:
+        line = file.read(MAX_LINE + 2)
+    stated = found.leads_from(leaf_hash(line.removesuffix(b"\n")))
     return stated if policy is None else _opened(policy, found.checkpoint)
 
 

@@ -26,12 +26,14 @@ FORMAT = "aal-ledger-state/3"
 class State:
     """The head up to which all was well, what was known there, and the keys that were followed.
 
-    `known` is None where the meaning of entries was left out.
+    `known` is None where the meaning of entries was left out, and `strict` says whether the
+    canonical form of every line was looked at.
     """
 
     head: Head
     known: Known | None
     followed: tuple[Succession, ...] = ()
+    strict: bool = True
 
 
 def load_state(path: Path) -> State | None:
@@ -54,6 +56,7 @@ def load_state(path: Path) -> State | None:
             read_head(told),
             None if raw is None else msgspec.msgpack.decode(raw, type=Known),
             msgspec.convert(told["followed"], tuple[Succession, ...]),
+            msgspec.convert(told["strict"], bool),
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError.at(
@@ -76,6 +79,7 @@ def save_state(path: Path, state: State) -> None:
         "format": FORMAT,
         **told_head(state.head),
         "followed": state.followed,
+        "strict": state.strict,
         "known": None if raw is None else base64.b64encode(raw).decode(),
     }
     write_atomic(path, json.dumps(told, indent=2).encode() + b"\n")

@@ -17,7 +17,7 @@ TORN = "torn"
 
 _COMMITTED = {
     ".gitattributes": b"log/*.jsonl -text -merge\n",
-    ".gitignore": b"/.lock\n/torn/\n",
+    ".gitignore": b"/.lock\n/torn/\n.*.tmp\n",
 }
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 

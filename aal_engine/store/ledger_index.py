@@ -1,4 +1,4 @@
-"""An index over a ledger's entries for readers: rebuilt at will, trusted with nothing.
+"""An index over a ledger's entries for readers: rebuilt at will, the truth is the log's alone.
 
 It says where the entries are that a reader asks for. What they say is read from the log, and held
 against the hash that each line had when the chain was verified. So an index that is stale is caught
@@ -6,7 +6,8 @@ up, and one whose ledger was cut or written anew is built again; `aal ledger ver
 
 Between processes it is kept in `cache/index` of the ledger's folder: a line with the hash of the
 rest, a line of JSON that says how far it reaches, and the bytes of an SQLite database. A file of
-which a bit has changed is thrown away.
+which a bit has changed is thrown away, and one that another user wrote, or could, is passed over: it
+could leave entries out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,7 @@ WORTH_KEEPING = 1_000
 """Entries below which an index is built sooner than it is read."""
 
 _MAX_BYTES = 2**30
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class LedgerIndex:
@@ -157,6 +160,9 @@ class LedgerIndex:
                 opened(FOLDER, root) as cache,
                 os.fdopen(open_plain(NAME, os.O_RDONLY, cache), "rb") as file,
             ):
+                about = os.fstat(file.fileno())
+                if about.st_uid != os.geteuid() or about.st_mode & _OTHERS_WRITE:
+                    return
                 raw = file.read(_MAX_BYTES + 1)
         except (OSError, LedgerUnreadable):
             return
@@ -190,6 +196,7 @@ class LedgerIndex:
                 with replacing_at(cache, ".gitignore") as file:
                     file.write(b"*\n")
                 with replacing_at(cache, NAME) as file:
+                    os.fchmod(file.fileno(), 0o600)
                     file.write(_mark(rest) + b"\n" + rest)
         self._kept = seen.head.size
 

@@ -27,6 +27,8 @@ LINES = 4_096
 
 _SEGMENT = re.compile(r"(\d{8})\.jsonl")
 _CHUNK = 1 << 20
+_MAX_TAIL = 64 * 2**20
+"""Bytes without a line feed that are read at the end of the log: more than any append may leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class Reading:
                 yield from lines
                 self._seq += len(lines)
                 offset += len(chunk)
-                if len(rest) > MAX_LINE:
+                if len(rest) > MAX_LINE and (left is None or not _is_unwritten(rest)):
                     raise ChainBroken(self._seq, f"is longer than {MAX_LINE:,} bytes")
         finally:
             os.close(segment)
@@ -143,6 +145,11 @@ class Reading:
             raise ChainBroken(
                 self._seq, f"is missing: {segment_name(number)} does not hold {LINES:,} lines"
             )
+
+
+def _is_unwritten(rest: bytes) -> bool:
+    """Say whether a tail is what a file system may leave of an append: grown, and not yet filled."""
+    return len(rest) <= _MAX_TAIL and len(rest.rstrip(b"\0")) <= MAX_LINE
 
 
 def open_segment(log: int, number: int, flags: int) -> int:

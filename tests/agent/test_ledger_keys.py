@@ -347,6 +347,39 @@ class TestState:
         assert "left meaning out" in err
         assert auditor.act("verify", "--no-meaning", *state)[0] == 0
 
+    def test_a_state_without_canonical_form_is_told_and_not_passed_over(self, auditor):
+        state = ["--state", auditor.folder / "state.json"]
+        assert self._audit(auditor)[0] == 0
+        auditor.append(1)
+        assert auditor.act("verify", "--fast", *state)[0] == 0
+        code, _, err = self._audit(auditor)
+        assert (code, "left the canonical form of lines out" in err) == (2, True)
+        assert auditor.act("verify", "--fast", *state)[0] == 0
+
+    def test_a_checkpoint_of_another_history_below_the_state_shows(self, auditor):
+        shutil.copytree(auditor.ledger, auditor.folder / "fork")
+        for n in range(3):
+            auditor.append(n)
+        auditor.sign()
+        state = ["--state", auditor.folder / "state.json"]
+        assert auditor.verify(*state)[0] == 0
+        here, auditor.ledger = auditor.ledger, auditor.folder / "fork"
+        auditor.append(7)
+        auditor.sign()
+        shutil.copy(auditor.ledger / "checkpoint", here / "checkpoint")
+        auditor.ledger = here
+        code, _, err = auditor.verify(*state)
+        assert (code, "two histories were signed" in err) == (3, True)
+        path = here / "log/00000000.jsonl"
+        path.write_bytes(path.read_bytes().replace(b"check-1", b"check-9"))
+        assert auditor.verify(*state)[0] == 3
+
+    def test_an_earlier_checkpoint_of_the_same_history_covers_what_it_did(self, auditor):
+        auditor.sign()
+        auditor.append(1)
+        state = ["--state", auditor.folder / "state.json"]
+        assert [auditor.verify(*state)[0] for _ in range(2)] == [4, 4]
+
     def test_a_cut_below_the_state_shows(self, auditor):
         auditor.append(1)
         self._audit(auditor)
@@ -442,6 +475,12 @@ class TestProof:
 
     def test_another_entry_is_refused(self, proof):
         (proof.folder / "entry").write_bytes(next(iter(Ledger.open(proof.ledger).lines())))
+        assert self._check(proof, "--policy", proof.folder / "policy")[0] == 3
+
+    @pytest.mark.parametrize("change", [lambda b: b"\xef\xbb\xbf" + b, lambda b: b[:-1] + b"\r\n"])
+    def test_the_entry_is_held_to_the_byte(self, proof, change):
+        path = proof.folder / "entry"
+        path.write_bytes(change(path.read_bytes()))
         assert self._check(proof, "--policy", proof.folder / "policy")[0] == 3
 
     def test_what_no_checkpoint_covers_has_no_proof(self, proof):

@@ -204,6 +204,15 @@ class TestVerify:
         assert head.size == 11
         assert told == [(9, "is dated before the entry it follows")]
 
+    @pytest.mark.parametrize(("back", "told"), [(10_000, 0), (10_001, 1)])
+    def test_who_waited_for_a_turn_is_no_clock_that_went_backwards(self, back, told):
+        """An entry has the time at which its writer began to wait, up to ten seconds before."""
+        last = link(HEADS[9], "decision", {}, NOON)
+        late = link(extend(HEADS[9], last), "decision", {}, NOON - timedelta(milliseconds=back))
+        found = []
+        verify([*LINES, last.line, late.line], notice=lambda *what: found.append(what))
+        assert len(found) == told
+
 
 class TestPins:
     def test_a_pin_that_holds_changes_nothing(self):

@@ -25,7 +25,7 @@ def path(tmp_path):
 def test_all_that_was_known_is_read_back(path):
     known = replayed(released(record())[0]).known()
     assert known.releases
-    state = State(HEAD, known, (Succession("a", "b"),))
+    state = State(HEAD, known, (Succession("a", "b"),), strict=False)
     save_state(path, state)
     assert load_state(path) == state
     assert Replay(load_state(path).known).known() == known
@@ -56,6 +56,7 @@ def test_there_is_none_at_first(path):
         ("known", base64.b64encode(b"\x81\xa4keys\x01").decode()),
         ("followed", [["a"]]),
         ("followed", None),
+        ("strict", 1),
     ],
 )
 def test_a_state_that_cannot_be_is_refused(path, member, value):

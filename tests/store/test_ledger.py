@@ -269,7 +269,9 @@ class TestTornTail:
         assert segment(folder).read_bytes() == before
         assert not (folder / "torn").exists()
 
-    @pytest.mark.parametrize("tail", [b'{"prev":"0', b"\0" * 500, b" "])
+    @pytest.mark.parametrize(
+        "tail", [b'{"prev":"0', b"\0" * 500, b" ", b'{"prev":"0' + bytes(3_000_000)]
+    )
     def test_the_next_append_sets_it_aside_and_tells(self, folder, ledger, tail):
         with segment(folder).open("ab") as file:
             file.write(tail)

@@ -71,6 +71,21 @@ def kept(folder, monkeypatch):
     return folder / "cache/index"
 
 
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_an_index_that_others_could_write_is_not_believed(folder, kept, mode):
+    """It might leave entries out, and who finds none would take that for the ledger's word."""
+    assert kept.stat().st_mode & 0o777 == 0o600
+    index = LedgerIndex(folder)
+    with index._rows:
+        index._rows.execute("DELETE FROM entry WHERE seq = 7")
+    index._save(index._seen)
+    assert 7 not in numbers(LedgerIndex(folder))
+    kept.chmod(mode)
+    fresh = LedgerIndex(folder)
+    fresh.catch_up()
+    assert 7 in numbers(fresh)
+
+
 class TestFinding:
     @pytest.mark.parametrize(
         ("asked", "found"),
