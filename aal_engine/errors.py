@@ -231,7 +231,10 @@ class LedgerUnreadable(LedgerError):
 
 EXIT_CODES: Mapping[int, str] = {
     0: "released, verified or done",
-    1: "blocked: the gate decided against the release, or `aal golden lint --strict` warned",
+    1: (
+        "blocked: the gate decided against the release, or `aal golden lint --strict` warned; "
+        "`aal monitor`, `aal schedule run --once`: a breach"
+    ),
     2: "the call or an input cannot be used, or a result could not be written",
     3: (
         "the ledger is broken, unreadable or refused the entry; "

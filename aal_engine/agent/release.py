@@ -97,7 +97,9 @@ Example:
   aal release show --agent support-desk
 """
 
-QUARANTINE = """Keep a version from being served, until it is cleared.
+QUARANTINE = """Keep a version from being put into service, until it is cleared.
+
+One that serves already serves on: `aal release rollback` takes it out.
 
 Example:
 
@@ -229,6 +231,8 @@ def quarantine(
     key = _key(book, agent, pack)
     seq = act.quarantine(book, key, version, reason, _clock(at)())
     say(f"quarantined: {shown(version)} of {_named(key)} (ledger entry {seq})\n")
+    if book.serving(key).version == version:
+        tell("note: it serves on; what takes it out of service is: aal release rollback")
 
 
 @app.command(help=CLEAR)

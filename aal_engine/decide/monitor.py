@@ -38,12 +38,14 @@ SAYS: Final[Mapping[Wrong, str]] = {
 class Stint(NamedTuple):
     """A version in service: `since` is its ledger entry, None where the ledger has none.
 
-    `began` is in seconds since the epoch.
+    `began` is in seconds since the epoch. `cleared` is the entry by which a person last cleared the
+    version: what was counted before it breaks nothing any more.
     """
 
     version: str
     since: int | None
     began: float
+    cleared: int | None = None
 
 
 def stints_of(serving: Serving) -> list[Stint]:
@@ -52,9 +54,11 @@ def stints_of(serving: Serving) -> list[Stint]:
     live, pending = serving.live, serving.pending
     if live is not None and live.version is not None:
         began = datetime.fromisoformat(live.at).timestamp()
-        stints.append(Stint(live.version, live.since, began))
+        cleared = serving.cleared.get(live.version)
+        stints.append(Stint(live.version, live.since, began, cleared))
     if pending is not None and pending.version is not None:
-        stints.append(Stint(pending.version, pending.seq, 0.0))
+        cleared = serving.cleared.get(pending.version)
+        stints.append(Stint(pending.version, pending.seq, 0.0, cleared))
     return stints
 
 
@@ -95,15 +99,16 @@ class Monitor:
     def serves(self, stints: Sequence[Stint], now: float, *, known: bool = True) -> None:
         """Hear which versions serve by the ledger: one, or two while an act is pending, or none.
 
-        The counts of a version go on while its stint does, and end with it. Where it is not `known`
-        every version that shows itself is watched.
+        The counts of a version go on while its stint does, and end with it, or where a person clears
+        it. Where it is not `known` every version that shows itself is watched.
         """
         self._known = known
         if not known:
             return
         serving = {stint.version: stint for stint in stints}
         for version, stint in list(self._stints.items()):
-            if version not in serving or serving[version].since != stint.since:
+            present = serving.get(version)
+            if present is None or _counted(present) != _counted(stint):
                 del self._stints[version], self._tallies[version]
         for version, stint in serving.items():
             if version not in self._stints:
@@ -185,6 +190,7 @@ class Monitor:
                     "version": stint.version,
                     "since": stint.since,
                     "began": stint.began,
+                    "cleared": stint.cleared,
                     "checks": {
                         check: tally.canonical()
                         for check, tally in self._tallies[stint.version].items()
@@ -201,15 +207,16 @@ class Monitor:
         """
         self.late = value["late"]
         for each in value["versions"]:
-            stint = Stint(each["version"], each["since"], each["began"])
+            stint = Stint(each["version"], each["since"], each["began"], each.get("cleared"))
             self._begin(stint, now)
             for check, kept in each["checks"].items():
                 if check in self._checks and self._checks[check] == kept["allowed"]:
                     self._tallies[stint.version][check] = tally_from(kept)
 
     def _begin(self, stint: Stint, now: float) -> None:
-        # Silence is counted from when this monitor hears of the stint, not from when it began.
-        self._stints[stint.version] = stint
+        # Silence is counted from when this monitor hears of the stint, not from when it began; a stint
+        # that began beyond now was recorded by a clock that was wrong.
+        self._stints[stint.version] = stint._replace(began=min(stint.began, now))
         self._tallies[stint.version] = {
             check: Tally(allowed, last=now, window=now) for check, allowed in self._checks.items()
         }
@@ -251,6 +258,11 @@ class Monitor:
             observed_at=_stamped(now),
             reason=SAYS[tally.alarmed],
         )
+
+
+def _counted(stint: Stint) -> tuple[int | None, int | None]:
+    """Return what tells the counts of one stint from those of another."""
+    return stint.since, stint.cleared
 
 
 def _state(tally: Tally, now: float, silence: float, share: float) -> State:

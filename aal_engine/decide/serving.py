@@ -107,7 +107,8 @@ class Serving:
     versions to the entry that put them there, and `causes` to the breach that did; `incidents` are
     those recorded, by id; `answered` maps those whose rollback is done to the entry that says so;
     `untold` are notices that nobody confirmed, by their entry. `reckoned` is the entry from which
-    rollbacks are counted towards a halt.
+    rollbacks are counted towards a halt; `cleared` maps versions to the entry by which a person last
+    cleared them, or lifted the halt while they served.
     """
 
     key: AgentKey
@@ -120,6 +121,7 @@ class Serving:
     answered: dict[str, int] = field(default_factory=dict)
     halt: Halt | None = None
     reckoned: int = 0
+    cleared: dict[str, int] = field(default_factory=dict)
     untold: dict[int, Notice] = field(default_factory=dict)
 
     def copy(self) -> Serving:
@@ -132,6 +134,7 @@ class Serving:
             causes=dict(self.causes),
             incidents=dict(self.incidents),
             answered=dict(self.answered),
+            cleared=dict(self.cleared),
             untold=dict(self.untold),
         )
 
@@ -222,13 +225,21 @@ class Serving:
             case Quarantine():
                 self.quarantined[step.version] = seq
             case Clear(version=None):
-                self.halt, self.reckoned = None, seq
-                # A person has looked at the breach of what serves; only a new one counts.
-                for seen in {self.version, self.pending and self.pending.version}:
-                    self.causes.pop(seen or "", None)
+                self._lift(seq)
             case Clear(version=str(version)):
                 self.quarantined.pop(version)
-                self.causes.pop(version, None)
+                self._clear(version, seq)
+
+    def _lift(self, seq: int) -> None:
+        self.halt, self.reckoned = None, seq
+        # A person has looked at the breach of what serves; only a new one counts.
+        for version in (self.version, None if self.pending is None else self.pending.version):
+            if version is not None:
+                self._clear(version, seq)
+
+    def _clear(self, version: str, seq: int) -> None:
+        self.causes.pop(version, None)
+        self.cleared[version] = seq
 
     def _done(self, step: Done, seq: int, at: str) -> None:
         assert self.pending is not None

@@ -98,8 +98,9 @@ class Tally:
         """Say whether something is wrong with the measuring itself, at a time.
 
         After `silence` seconds without a measured output it is silent. The share is held at the end
-        of every window of that length.
+        of every window of that length. What a clock that was ahead has written counts from now.
         """
+        self.last, self.window = min(self.last, now), min(self.window, now)
         if now - self.last >= silence:
             return "silent"
         if now - self.window < silence:

@@ -37,7 +37,7 @@ ENDS: Mapping[Ended, str] = MappingProxyType(
         "held": "the agent is halted and the version serves on: a person is needed",
         "failed": "the target does not show the version yet; the next call goes on with it",
         "answered": "the incident was answered before",
-        "late": "the version of the incident does not serve any more, or serves anew",
+        "late": "the version of the incident does not serve, or serves anew",
         "cleared": "a person has cleared the version since",
         "nothing": "there was nothing to do",
         "planned": "a dry run: nothing was done or recorded",

@@ -4,6 +4,7 @@
 lines -> draw -> check -> counts -> commit        `take`, `commit`
 ledger -> which version serves -> alarms due       `step`
 incident -> breach entry -> rollback -> notice     `step`
+what is left half done, or undone elsewhere        `step`, every `TEND` seconds
 ```
 
 Counts, the ids that were counted and how far the log was read are one commit, so a process that dies
@@ -27,7 +28,7 @@ from aal_engine.decide.monitor import Monitor, Reading, stints_of
 from aal_engine.decide.policy import Policy
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.sampling import SENSITIVITIES, sampled
-from aal_engine.errors import AalError, InputError
+from aal_engine.errors import AalError, InputError, WriteError
 from aal_engine.service.alert import line
 from aal_engine.service.release import Outcome
 from aal_engine.service.response import Responder, Tell
@@ -45,6 +46,9 @@ from aal_engine.store.seen import Seen, key_of
 
 RETRY: Final = 30.0
 """Seconds until an incident that the ledger did not take is tried again."""
+
+TEND: Final = 60.0
+"""Seconds between two looks at what is under way, and at what the target shows."""
 
 
 @dataclass(slots=True)
@@ -97,7 +101,7 @@ class OnlineMonitor:
         self.tell = tell
         self._monitor = Monitor(self.key, self.rules.checks, self.settings)
         self._incidents: list[Incident] = []
-        self._again = 0.0
+        self._again = self._tended = 0.0
         self._seen = Seen() if state is None else state.seen
         self._keys: list[int] = []
         self._positions: Sequence[Position] = ()
@@ -152,10 +156,8 @@ class OnlineMonitor:
     def step(self) -> list[tuple[Incident, Outcome | None]]:
         """Learn which version serves, raise the alarms that are due, and answer what was found.
 
-        What the ledger does not take now is tried again at the next step.
-
-        Raises:
-            WriteError: the counts could not be written.
+        What the ledger does not take now is tried again later. An act that is not finished is gone
+        on with, and a target that shows another version than the ledger is told, once a minute.
         """
         try:
             self.follow()
@@ -163,13 +165,21 @@ class OnlineMonitor:
             self.tell(f"the ledger cannot be followed: {error.message}")
         now = self._clock()
         with self._lock:
-            self._incidents += self._monitor.tick(now)
+            self._found(self._monitor.tick(now))
+            # A clock that is set back must not put off what is due.
+            self._again = min(self._again, now + RETRY)
+            self._tended = min(self._tended, now)
             due = bool(self._incidents) and now >= self._again
-        if not due:
-            return []
-        self.commit()
-        with self._acting:
-            return self._answered()
+        answered: list[tuple[Incident, Outcome | None]] = []
+        if due:
+            self._keep()
+            with self._acting:
+                answered = self._answered()
+            self._tended = now
+        elif self._responder is not None and now - self._tended >= TEND:
+            with self._acting:
+                self._tend(self._responder, now)
+        return answered
 
     def follow(self) -> None:
         """Learn from the ledger which version serves.
@@ -214,7 +224,12 @@ class OnlineMonitor:
         if any(finding.state == "breach" for finding in findings):
             findings = self._confirmed(row, head, findings)
         taken.drawn += 1
-        self._incidents += self._monitor.observe(head.version, head.trace_id, findings, rate, now)
+        self._found(self._monitor.observe(head.version, head.trace_id, findings, rate, now))
+
+    def _found(self, incidents: Sequence[Incident]) -> None:
+        if incidents:
+            self._incidents += incidents
+            self._again = 0.0
 
     def _rate(self, head: Head) -> float:
         """Return the share of such outputs that is drawn: never less than the pack's own."""
@@ -249,8 +264,22 @@ class OnlineMonitor:
             with self._lock:
                 self._incidents.remove(incident)
         if answered:
-            self.commit()
+            self._keep()
         return answered
+
+    def _tend(self, responder: Responder, now: float) -> None:
+        self._tended = now
+        try:
+            responder.tend(self.key)
+        except AalError as error:
+            self.tell(f"what is under way is looked at again: {error.message}")
+
+    def _keep(self) -> None:
+        """Commit; a breach is answered whether the counts can be kept or not."""
+        try:
+            self.commit()
+        except WriteError as error:
+            self.tell(f"the counts are not kept yet: {error.message}")
 
     def _value(self) -> dict[str, JSON]:
         return {

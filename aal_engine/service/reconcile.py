@@ -27,16 +27,16 @@ class Reading:
         return self.readable and self.found == self.version
 
 
-def reconcile(desk: Desk) -> list[Reading]:
+def reconcile(desk: Desk, only: AgentKey | None = None) -> list[Reading]:
     """Read what each target shows, and record where it is not, or is again, what should serve.
 
-    A desired state elsewhere that puts a version back is seen here; nothing is acted on.
+    For each agent and pack of the ledger, or for one alone. A desired state elsewhere that puts a version back is seen here; nothing is acted on.
 
     Raises:
         LedgerError: the ledger is broken, or refused an entry.
     """
     readings = []
-    for key in list(desk.book.replay().serving):
+    for key in list(desk.book.replay().serving) if only is None else [only]:
         serving = desk.book.serving(key)
         if serving.live is None or serving.pending is not None:
             continue

@@ -78,7 +78,7 @@ def _as_to(incident: Incident, outcome: Outcome, serving: Serving) -> Outcome:
     ended: Ended = "cleared"
     if any(serving.incidents[each].since == incident.since for each in serving.answered):
         ended = "answered"
-    elif serving.since(incident.version) != incident.since:
+    elif incident.since is None or serving.since(incident.version) != incident.since:
         ended = "late"
     return Outcome(ended, incident.key, serving.version, incident.version)
 
@@ -173,15 +173,17 @@ def _one_line(reason: str) -> str:
     return reason
 
 
-def resume(desk: Desk) -> list[Outcome]:
+def resume(desk: Desk, only: AgentKey | None = None) -> list[Outcome]:
     """Finish what is under way, answer breaches that nobody answered, and return what was done.
+
+    For each agent and pack of the ledger, or for one alone.
 
     Raises:
         Conflict: another process is acting for too long.
         LedgerError: the ledger is broken, or refused an entry.
     """
     outcomes = []
-    for key in list(desk.book.replay().serving):
+    for key in list(desk.book.replay().serving) if only is None else [only]:
         if due(desk, desk.book.serving(key)):
             with turn_of(desk, key):
                 outcomes.append(settle(desk, key))

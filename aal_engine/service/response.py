@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Final, Self, TypeAlias
 
 from aal_engine.decide.incident import Incident
+from aal_engine.decide.release import AgentKey
 from aal_engine.service.alert import Alerts, line
 from aal_engine.service.book import Book
 from aal_engine.service.notice import Courier
-from aal_engine.service.release import Desk, Outcome, breach, rollback
+from aal_engine.service.reconcile import reconcile
+from aal_engine.service.release import Desk, Outcome, breach, resume, rollback
 
 TOLD_BY_RELEASE: Final = frozenset({"rolled_back", "stopped", "held", "failed"})
 """Ends of a rollback of which a notice of its own goes out."""
@@ -50,6 +52,19 @@ class Responder:
         self._tell(line(incident))
         breach(desk, incident)
         self._alerts.send(incident)
+
+    def tend(self, key: AgentKey) -> None:
+        """Finish what is under way for an agent, and tell where its target shows something else.
+
+        Raises:
+            Conflict: another process is acting for it; this does not wait.
+            LedgerError: the ledger is broken, or refused an entry.
+        """
+        try:
+            resume(replace(self.desk, wait=0.0), key)
+            reconcile(self.desk, key)
+        finally:
+            self._courier.wake()
 
     def answer(self, incident: Incident) -> Outcome | None:
         """Record an incident, and answer a breach with a rollback; None where it is none.

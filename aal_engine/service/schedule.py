@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event, Timer
@@ -22,7 +22,7 @@ from aal_engine.service.response import Responder, Tell
 from aal_engine.service.slot import Slots
 from aal_engine.store.golden import load_pack
 from aal_engine.store.policy import load_policy
-from aal_engine.store.slot import lease, load_slots, save_slots
+from aal_engine.store.slot import change_slots, lease, load_slots
 
 PAUSE: Final = 30.0
 """Seconds at most between two looks at the clock, which may be set or have slept."""
@@ -61,7 +61,6 @@ class Schedule:
         self._responder, self._pack, self._source, self._slots = responder, pack, source, slots
         self._out, self._state, self._secrets = out, state, secrets
         self._clock, self._tell = clock, tell
-        self._since = clock()
         self._failed_at: datetime | None = None
 
     def step(self) -> Step:
@@ -74,13 +73,15 @@ class Schedule:
         now = self._clock()
         with lease(self._state) as mine:
             kept = load_slots(self._state)
+            if kept.since is None:
+                change_slots(self._state, since=now)
             due = self._slots.missed(now, kept.last)
             if due is None:
                 return Step("nothing")
             if not mine:
                 self._alarm_if_late(due.slot, now)
                 return Step("overlap", due.slot)
-            if self._failed_at is not None and now - self._failed_at < RETRY:
+            if self._failed_at is not None and abs(now - self._failed_at) < RETRY:
                 self._alarm_if_late(due.slot, now)
                 return Step("failed", due.slot)
             with self._watched(due.slot, now):
@@ -89,9 +90,7 @@ class Schedule:
                 self._failed_at = self._clock()
                 return Step("failed", due.slot)
             self._failed_at = None
-            save_slots(
-                self._state, replace(load_slots(self._state), last=due.slot, ended=self._clock())
-            )
+            change_slots(self._state, last=due.slot, ended=self._clock())
             return Step("ran", due.slot, done, due.skipped)
 
     def run(self, stop: Event) -> Iterator[Step]:
@@ -123,7 +122,7 @@ class Schedule:
     @contextmanager
     def _watched(self, slot: datetime, now: datetime) -> Iterator[None]:
         """Raise the alarm of a slot at its time, also while its run goes on."""
-        left = (slot + self._slots.timetable.stale - now).total_seconds()
+        left = (slot + self._slots.delay + self._slots.timetable.stale - now).total_seconds()
         timer = Timer(max(left, 0.0), self._alarm_if_late, (slot, now + timedelta(seconds=left)))
         timer.daemon = True
         if left > 0:
@@ -132,6 +131,8 @@ class Schedule:
             yield
         finally:
             timer.cancel()
+            if left > 0:
+                timer.join()
         self._alarm_if_late(slot, self._clock())
 
     def _alarm_if_late(self, slot: datetime, now: datetime) -> None:
@@ -140,17 +141,20 @@ class Schedule:
         Before anything was run a slot cannot be late for longer than there was a schedule.
         """
         kept = load_slots(self._state)
-        began = slot if kept.last is not None else max(slot, self._since)
+        began = slot + self._slots.delay
+        if kept.last is None:
+            began = max(began, kept.since or now)
         if now - began < self._slots.timetable.stale:
             return
-        if kept.alarmed is not None and kept.alarmed >= slot:
+        # One beyond now was alarmed by a clock that was wrong.
+        if kept.alarmed is not None and slot <= kept.alarmed <= now:
             return
         self._tell(f"STALE: the run of slot {slot:%Y-%m-%dT%H:%MZ} has not ended in time")
         try:
             late(self._responder, self._pack, slot, now.astimezone(UTC))
         except AalError as error:
             self._tell(f"not recorded: {error.message}")
-        save_slots(self._state, replace(kept, alarmed=slot))
+        change_slots(self._state, alarmed=slot)
 
 
 def timetable_of(policy: Path, key: str) -> tuple[Timetable, Slots]:

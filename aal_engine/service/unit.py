@@ -1,7 +1,8 @@
 """A schedule as the machine's own schedulers know it: cron, systemd, Kubernetes.
 
-Each calls `aal schedule run --once`, which runs what is due by the policy and by what was run, so a
-call too many does nothing, and one that was missed is caught up.
+Each calls `aal schedule run --once` every five minutes, which runs what is due by the policy and by
+what was run: a call too many does nothing, a run that failed is tried again, and the policy's zone and
+jitter hold whatever the scheduler makes of them.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from aal_engine.decide.monitoring import Timetable
 
 Kind: TypeAlias = Literal["cron", "systemd", "kubernetes"]
 
+EVERY: Final = "*/5 * * * *"
+
 
 def cron(command: Sequence[str], timetable: Timetable, folder: Path) -> str:
-    """Return the lines of a crontab; a percent sign would end a command there."""
+    """Return the lines of a crontab; a percent sign would end a command there.
+
+    What cron mails is standard error: failures, breaches and alarms.
+    """
     line = f"cd {shlex.quote(str(folder))} && {shlex.join(command)}".replace("%", "\\%")
-    return f"CRON_TZ={timetable.zone}\n{timetable.cron} {line}\n"
+    return f"# {timetable.cron}, {timetable.zone}\n{EVERY} {line} > /dev/null\n"
 
 
 def systemd(command: Sequence[str], timetable: Timetable, folder: Path) -> str:
@@ -50,19 +56,18 @@ WantedBy=timers.target
 def kubernetes(command: Sequence[str], timetable: Timetable, folder: Path) -> str:
     """Return a CronJob; the image and the volume with the ledger are for its reader to name."""
     told = json.dumps(list(command))
-    stale = max(int(timetable.stale.total_seconds()), 10)
-    return f"""apiVersion: batch/v1
+    return f"""# {timetable.cron}, {timetable.zone}
+apiVersion: batch/v1
 kind: CronJob
 metadata:
   name: aal-schedule
 spec:
-  schedule: {json.dumps(timetable.cron)}
-  timeZone: {json.dumps(timetable.zone)}
+  schedule: {json.dumps(EVERY)}
   concurrencyPolicy: Forbid
-  startingDeadlineSeconds: {stale}
+  startingDeadlineSeconds: 240
   jobTemplate:
     spec:
-      backoffLimit: 2
+      backoffLimit: 0
       template:
         spec:
           restartPolicy: Never

@@ -13,6 +13,7 @@ from typing import Final
 
 from aal_engine.canonical import JSON
 from aal_engine.decide.monitor import Reading
+from aal_engine.errors import WriteError
 from aal_engine.service.monitor import OnlineMonitor
 from aal_engine.service.release import open_desk
 from aal_engine.service.response import Responder, Tell
@@ -74,14 +75,18 @@ def watch(monitor: OnlineMonitor, path: Path, stop: Event, *, once: bool) -> Non
     if str(path) == STDIN:
         _watch_stream(monitor)
         return
-    if once:
+    if once or path.exists():
         require_path(path)
     with closing(Tail(path, monitor.positions)) as tail:
         while not stop.is_set():
             chunk = tail.read()
             if chunk is not None:
                 monitor.take(chunk.lines, too_long=chunk.too_long)
-                monitor.commit(tail.positions())
+                try:
+                    monitor.commit(tail.positions())
+                except WriteError:
+                    monitor.step()
+                    raise
             monitor.step()
             if chunk is None:
                 if once:

@@ -10,7 +10,8 @@ Read is the JSON encoding of OTLP's `ExportTraceServiceRequest`. A trace is one 
     gen_ai.agent.name            the agent, or the resource's service.name
 
 Both structured attributes and their JSON strings are read. The spans of a trace may come in several
-requests: it is held until its root span or an agent's span comes, or for `SETTLE` seconds.
+requests: it is held until its root span and an answer are there, or for `SETTLE` seconds. An agent's
+span that has a parent may be another agent's, whose answer comes later.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _Trace:
 
     since: float
     spans: int = 0
-    ready: bool = False
+    rooted: bool = False
     version: str | None = None
     agent: str | None = None
     answer: str | None = None
@@ -53,6 +54,11 @@ class _Trace:
     failed: bool = False
     documents: list[tuple[int, list[Any]]] = field(default_factory=list)
     retrieved: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing more is to come; a root without an answer may come before its parts."""
+        return self.rooted and (self.rank[1] >= 0 or not self.retrieved)
 
 
 class TraceReader:
@@ -83,7 +89,7 @@ class TraceReader:
         done = [
             trace_id
             for place, (trace_id, trace) in enumerate(self._traces.items())
-            if trace.ready or now - trace.since >= SETTLE or place < excess
+            if trace.complete or now - trace.since >= SETTLE or place < excess
         ]
         rows = ((trace_id, self._traces.pop(trace_id)) for trace_id in done)
         return [_row(trace_id, trace) for trace_id, trace in rows if trace.rank[1] >= 0]
@@ -104,7 +110,7 @@ class TraceReader:
         trace.spans += 1
         if trace.spans > MOST_SPANS:
             return
-        trace.ready = trace.ready or root or operation in _AGENTS
+        trace.rooted = trace.rooted or root
         trace.version = (
             attributes.get("gen_ai.agent.version")
             or trace.version

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from urllib.parse import quote
 
@@ -38,9 +37,7 @@ class PointerActuator:
         """
         version = order.version
         if version is not None and self._artifacts is not None:
-            artefact = filled(self._artifacts, order.key, version)
-            if not os.path.lexists(artefact):
-                raise ActFailed("gone", f"the artefact of version {shown(version)} is gone")
+            _require(filled(self._artifacts, order.key, version), version)
         path = self.path(order.key)
         try:
             make_folder(path.parent)
@@ -62,3 +59,13 @@ class PointerActuator:
         except (OSError, UnicodeDecodeError):
             raise ActFailed("unreadable", "the pointer file cannot be read") from None
         return answered(text)
+
+
+def _require(artefact: str, version: str) -> None:
+    """Tell an artefact that is gone, for good, from one that cannot be looked at now."""
+    try:
+        Path(artefact).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise ActFailed("gone", f"the artefact of version {shown(version)} is gone") from None
+    except (OSError, ValueError):
+        raise ActFailed("refused", f"the artefact of {shown(version)} cannot be seen") from None

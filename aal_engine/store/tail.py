@@ -198,10 +198,18 @@ class Tail:
 
 
 def require_path(path: Path) -> None:
-    """Do nothing if there is a file or folder at the path.
+    """Do nothing if there is a folder, or a file whose lines can be followed, at the path.
 
     Raises:
         InputError: there is none.
     """
     if not path.exists():
         raise InputError.at("no such file", file=path)
+    if path.is_dir():
+        return
+    if not path.is_file() or _NOT_READ.fullmatch(path.name):
+        raise InputError.at(
+            "is no plain file of lines",
+            file=path,
+            way_out="hand its lines to: aal monitor - --once",
+        )

@@ -13,6 +13,7 @@ from traffic import PACK, output
 from typer.testing import CliRunner
 
 from aal_engine.agent.monitor import app
+from aal_engine.errors import InputError
 
 POLICY = """\
 model_families: {allow: [claude]}
@@ -43,6 +44,14 @@ ASKED = ("--pack", "pack", "--policy", "policy.yaml")
 
 def call(*arguments, stdin=None):
     return CliRunner().invoke(app, [*arguments, *ASKED], input=stdin, catch_exceptions=True)
+
+
+@pytest.mark.parametrize("how", ["--once", "--follow"])
+def test_a_log_that_is_never_read_is_refused(place, how):
+    (place / "out.jsonl.gz").write_bytes(b"\x1f\x8b")
+    done = call("out.jsonl.gz", how, "--dry-run")
+    assert isinstance(done.exception, InputError)
+    assert "is no plain file of lines" in str(done.exception)
 
 
 def test_a_log_is_checked_once_without_leaving_a_trace(place):

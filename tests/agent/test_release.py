@@ -116,6 +116,7 @@ def test_no_target_halts_and_exits_6(run):
 def test_quarantine_and_clear(run):
     done = run("quarantine", "1.10.0", "--reason", "its index was deleted")
     assert done.stdout == "quarantined: 1.10.0 of desk on support (ledger entry 3)\n"
+    assert "it serves on" not in done.stderr
     assert "is quarantined" in run("promote", "1.10.0", "--policy", "policy.yaml").stderr
     assert run("clear", "1.10.0", "--reason", "it is back").returncode == 0
     promote(run, "1.10.0")
@@ -135,6 +136,12 @@ def test_a_reason_is_one_short_line(run, reason):
         assert done.returncode == 2
         assert "--reason: is not one line of 1 to 256 printable characters" in done.stderr
     promote(run, "1.10.0")
+
+
+def test_a_version_that_is_quarantined_while_it_serves_is_said_to_serve_on(run):
+    promote(run, "1.9.0", "1.10.0")
+    done = run("quarantine", "1.10.0", "--reason", "its index was deleted")
+    assert "it serves on; what takes it out of service is: aal release rollback" in done.stderr
 
 
 def test_a_version_that_the_ledger_does_not_know_cannot_be_quarantined_by_a_slip(run):

@@ -11,10 +11,11 @@ from specimen import KEY
 from traffic import ALL, output, world
 
 from aal_engine.decide import inspection
-from aal_engine.errors import InputError, LedgerUnreadable
+from aal_engine.errors import InputError, LedgerUnreadable, WriteError
 from aal_engine.service import monitor as module
 from aal_engine.service import response
 from aal_engine.service.release import clear, promote
+from aal_engine.store.ledger import Ledger
 
 INVENTED = "Refunds take 30 days [7]."
 
@@ -229,7 +230,142 @@ class TestVersions:
         assert w.monitor.totals.late == 40 - 14
 
 
+class TestTending:
+    """What is left half done, or undone elsewhere, needs no other command."""
+
+    def test_a_rollback_that_the_target_did_not_show_is_gone_on_with(self, made):
+        w = made("1.0.0", "1.1.0")
+        w.shop.target.lies = True
+        w.send(INVENTED)
+        assert w.monitor.step()[0][1].ended == "failed"
+        w.shop.target.lies = False
+        w.pass_minutes(0.5)
+        w.monitor.step()
+        assert w.shop.serving.version == "1.1.0"
+        w.pass_minutes(1)
+        w.monitor.step()
+        assert w.shop.target.shows == w.shop.serving.version == "1.0.0"
+        assert len(w.shop.entries("rollback")) == 1
+
+    def test_what_another_process_left_half_done_is_finished(self, made, monkeypatch):
+        w = made("1.0.0", gate=("1.1.0",))
+        monkeypatch.setattr(w.shop.target, "act", _die)
+        with pytest.raises(KeyboardInterrupt):
+            promote(w.shop.desk, KEY, "1.1.0")
+        monkeypatch.undo()
+        w.monitor.step()
+        assert w.shop.target.shows == w.shop.serving.version == "1.1.0"
+
+    def test_a_version_that_is_put_back_elsewhere_is_told_once(self, made):
+        w = made("1.0.0", "1.1.0")
+        w.send(INVENTED)
+        w.monitor.step()
+        w.shop.target.shows = "1.1.0"
+        for _ in range(5):
+            w.pass_minutes(2)
+            w.monitor.step()
+        (found,) = w.shop.entries("rollback", "found")
+        assert (found["version"], found["found"]) == ("1.0.0", "1.1.0")
+        assert w.shop.target.shows == "1.1.0"
+        assert "reasserted" in [n.word for n in w.shop.serving.untold.values()]
+
+    def test_a_target_that_is_read_as_recorded_adds_nothing(self, made):
+        w = made("1.0.0", "1.1.0")
+        w.shop.target.reads = 0
+        head = len(list(Ledger.open(w.shop.desk.book.folder).entries()))
+        for _ in range(10):
+            w.pass_minutes(0.5)
+            w.monitor.step()
+        assert w.shop.target.reads == 5
+        assert len(list(Ledger.open(w.shop.desk.book.folder).entries())) == head
+
+    def test_who_is_acting_is_not_waited_for(self, made):
+        w = made("1.0.0", gate=("1.1.0",))
+        act = w.shop.target.act
+
+        def meanwhile(order):
+            w.pass_minutes(2)
+            w.monitor.step()
+            act(order)
+
+        w.shop.target.act = meanwhile
+        assert promote(w.shop.again().desk, KEY, "1.1.0").ended == "promoted"
+        assert any("another process is acting" in line for line in w.told)
+
+    @pytest.mark.parametrize("halt", [True, False])
+    def test_what_a_person_cleared_is_watched_anew(self, made, halt):
+        w = made("1.0.0")
+        w.send(INVENTED)
+        assert w.monitor.step()[0][1].ended == "held"
+        w.send(INVENTED)
+        assert w.monitor.step() == []
+        clear(w.shop.desk.book, KEY, None, "looked into it", w.shop.clock())
+        if not halt:
+            clear(w.shop.desk.book, KEY, "1.0.0", "mended", w.shop.clock())
+        w.monitor.step()
+        assert w.states["invented_citations"] == "not_measured"
+        w.die()
+        w.send("Fine.", INVENTED)
+        ((incident, outcome),) = w.monitor.step()
+        assert (incident.n, outcome.ended) == (2, "held")
+        assert len(w.incidents()) == 2
+
+
+def _locked(*_):
+    raise LedgerUnreadable("locked")
+
+
+def _die(*_):
+    raise KeyboardInterrupt
+
+
 class TestFaults:
+    def test_a_breach_is_answered_though_its_counts_cannot_be_kept(self, made, monkeypatch):
+        w = made("1.0.0", "1.1.0")
+
+        def full(*_):
+            raise WriteError("journal was not written: No space left on device")
+
+        monkeypatch.setattr(w.state, "commit", full)
+        w.monitor.take([output("t", "1.1.0", INVENTED)])
+        assert [outcome.ended for _, outcome in w.monitor.step()] == ["rolled_back"]
+        assert any("not kept yet" in line for line in w.told)
+
+    def test_a_clock_that_was_ahead_mutes_nothing(self, made, monkeypatch):
+        w = made("1.0.0", "1.1.0")
+        w.pass_minutes(60 * 24 * 365)
+        w.send("Fine.", "We are sorry.")
+        with monkeypatch.context() as broken:
+            broken.setattr(response, "breach", _locked)
+            w.pass_minutes(120)
+            assert w.monitor.step() == []
+        w.pass_minutes(-60 * 24 * 365)
+        w.monitor.step()
+        w.pass_minutes(1)
+        assert {i.state for i, _ in w.monitor.step()} == {"not_measured"}
+        w.pass_minutes(58)
+        assert w.monitor.step() == []
+        w.pass_minutes(1)
+        assert {i.reason for i, _ in w.monitor.step()} == {"nothing was measured in time"}
+
+    def test_a_stint_that_was_recorded_as_of_later_is_watched(self, made):
+        w = made("1.0.0", gate=("1.1.0",))
+        w.shop.clock.now += timedelta(days=400)
+        promote(w.shop.desk, KEY, "1.1.0")
+        w.monitor.step()
+        w.send(INVENTED, at="2026-05-01T13:00:00Z")
+        assert w.monitor.totals.late == 0
+        assert [outcome.ended for _, outcome in w.monitor.step()] == ["rolled_back"]
+
+    def test_a_breach_does_not_wait_for_what_could_not_be_recorded(self, made, monkeypatch):
+        w = made("1.0.0", "1.1.0")
+        w.pass_minutes(60)
+        with monkeypatch.context() as broken:
+            broken.setattr(response, "breach", _locked)
+            assert w.monitor.step() == []
+        w.send(INVENTED)
+        assert "rolled_back" in [o.ended for _, o in w.monitor.step() if o is not None]
+
     def test_flapping_rolls_back_and_then_halts(self, made):
         w = made("1.0.0", "1.1.0", "1.2.0")
         for _ in range(3):
@@ -258,10 +394,7 @@ class TestFaults:
         w = made("1.0.0", "1.1.0")
         w.send(INVENTED)
 
-        def locked(*_):
-            raise LedgerUnreadable("locked")
-
-        monkeypatch.setattr(response, "rollback", locked)
+        monkeypatch.setattr(response, "rollback", _locked)
         assert w.monitor.step() == []
         assert w.monitor.step() == []
         monkeypatch.undo()
@@ -282,7 +415,6 @@ class TestFaults:
 
     @pytest.mark.parametrize("at", range(1, 9))
     def test_killed_at_any_write_one_incident_makes_one_rollback(self, made, monkeypatch, at):
-        from aal_engine.store.ledger import Ledger
         from aal_engine.store.monitor_state import MonitorState
 
         class Killed(BaseException):

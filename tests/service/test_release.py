@@ -349,6 +349,11 @@ class TestQuarantine:
         assert resume(s.desk) == []
         assert rollback(s.desk, incident).ended == "cleared"
 
+    def test_a_breach_of_a_version_that_never_served_is_late(self, made):
+        s = made("1.0.0", gate=("1.1.0",))
+        assert rollback(s.desk, s.incident("1.1.0")).ended == "late"
+        assert "1.1.0" in s.serving.quarantined
+
     def test_a_halt_that_was_cleared_does_not_come_back_for_the_same_breach(self, made):
         s = made("1.0.0")
         incident = s.incident()

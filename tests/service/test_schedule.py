@@ -25,7 +25,7 @@ from aal_engine.service.slot import Slots
 from aal_engine.store.ledger import Ledger
 from aal_engine.store.policy import load_policy
 from aal_engine.store.slot import Slots as Kept
-from aal_engine.store.slot import lease, load_slots, save_slots
+from aal_engine.store.slot import change_slots, lease, load_slots, save_slots
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 KEY = AgentKey("desk", "support")
@@ -241,6 +241,44 @@ class TestSlots:
         town.now += timedelta(minutes=6)
         assert schedule.step().state == "ran"
         assert len(town.entries("breach")) == 1
+
+    def test_a_first_run_that_never_ends_well_is_alarmed_by_single_calls_too(self, town):
+        (town.folder / "run.jsonl").unlink()
+        for _ in range(6):
+            assert town.schedule(stale=timedelta(minutes=20)).step().state == "failed"
+            town.now += timedelta(minutes=5)
+        assert [each["check"] for each in town.entries("breach")] == ["rerun.failed"]
+
+    def test_a_run_that_starts_later_by_its_jitter_is_not_late(self, town):
+        more = {"jitter": timedelta(minutes=50), "stale": timedelta(minutes=5)}
+        schedule = town.schedule(**more)
+        schedule.step()
+        delay = Slots(Timetable("0 3 * * *", **more), "k").delay
+        assert delay > timedelta(minutes=5)
+        town.now = datetime(2026, 5, 2, 3, tzinfo=UTC) + delay
+        assert schedule.step().state == "ran"
+        assert town.entries("breach") == []
+
+    def test_an_alarm_does_not_undo_what_another_process_ran_meanwhile(self, town, monkeypatch):
+        town.schedule().step()
+        town.now += timedelta(days=1)
+
+        def run_elsewhere(*_):
+            change_slots(town.folder / "state", last=datetime(2026, 5, 2, 3, tzinfo=UTC))
+
+        monkeypatch.setattr(module, "late", run_elsewhere)
+        with lease(town.folder / "state"):
+            assert town.schedule().step().state == "overlap"
+        assert town.schedule().step().state == "nothing"
+
+    def test_a_clock_that_was_ahead_puts_nothing_off(self, town):
+        schedule = town.schedule(stale=timedelta(minutes=20))
+        (town.folder / "run.jsonl").unlink()
+        town.now += timedelta(days=400)
+        assert schedule.step().state == "failed"
+        town.now -= timedelta(days=400)
+        town.write_run(rows())
+        assert schedule.step().state == "ran"
 
     def test_a_run_that_hangs_is_alarmed_while_it_hangs(self, town, monkeypatch):
         schedule = town.schedule(stale=timedelta(milliseconds=300))

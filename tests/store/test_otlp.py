@@ -52,7 +52,8 @@ def chat(messages=TEXT, **more):
 
 
 def agent(messages=TEXT, **more):
-    return span(operation__name="invoke_agent", output__messages=messages, **more)
+    named = {"operation__name": "invoke_agent", "output__messages": messages}
+    return span(**{"parent": "", **named, **more})
 
 
 @pytest.mark.parametrize("as_text", [False, True])
@@ -103,6 +104,22 @@ def test_an_agents_answer_goes_before_a_models_and_the_last_before_the_first():
     assert read_output(TraceReader().read(body, 0)[0], "t1").answer == "As said [1]."
     body = request(chat(TEXT, end=50), chat(other, end=20), span(parent=""), version="1")
     assert read_output(TraceReader().read(body, 0)[0], "t1").answer == "As said [1]."
+
+
+def test_the_answer_of_an_agent_that_another_one_asked_is_not_taken_for_the_traces():
+    reader = TraceReader()
+    draft = [{"role": "assistant", "parts": [{"type": "text", "content": "draft"}]}]
+    assert reader.read(request(agent(draft, parent="a", end=20), version="1"), 0) == []
+    (row,) = reader.read(request(agent(TEXT, end=60), version="1"), 6)
+    assert read_output(row, "t1").answer == "As said [1]."
+
+
+def test_a_root_that_comes_before_the_answer_loses_nothing_that_was_retrieved():
+    reader = TraceReader()
+    assert reader.read(request(retrieval([{"id": "a"}]), version="1"), 0) == []
+    assert reader.read(request(span(parent=""), version="1"), 1) == []
+    (row,) = reader.read(request(chat(), version="1"), 2)
+    assert [p.doc_id for p in read_output(row, "t1").retrieved] == ["a"]
 
 
 def test_events_are_read_too():

@@ -50,6 +50,20 @@ def test_two_agents_never_share_a_file(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("leads_to", "why"), [(None, "gone"), ("nowhere", "gone"), ("1.0.0", "refused")]
+)
+def test_an_artefact_that_is_gone_is_told_from_one_that_cannot_be_seen(tmp_path, leads_to, why):
+    pointer = PointerActuator(Pointer(artifacts="builds/{version}"), tmp_path)
+    (tmp_path / "builds").mkdir()
+    if leads_to is not None:
+        (tmp_path / "builds" / "1.0.0").symlink_to(leads_to)
+    with pytest.raises(ActFailed) as told:
+        pointer.act(order("1.0.0"))
+    assert told.value.why == why
+    assert pointer.read(KEY) is None
+
+
 @pytest.mark.parametrize("raw", [b"1.0.0\n2.0.0\n", b"\xff\xfe", b"x" * 5000, b"1\x000"])
 def test_what_is_no_version_is_not_taken_for_one(tmp_path, raw):
     pointer = PointerActuator(Pointer(), tmp_path)

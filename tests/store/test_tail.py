@@ -44,6 +44,18 @@ def append(path, *numbers, end=True):
         file.write(text if end else text[:-1])
 
 
+@pytest.mark.parametrize("name", ["out.jsonl.gz", "pipe"])
+def test_what_is_never_read_is_refused_and_not_taken_for_an_empty_log(tmp_path, name):
+    path = tmp_path / name
+    if name == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_bytes(b"\x1f\x8b")
+    with pytest.raises(InputError, match=f"{name}: is no plain file of lines"):
+        require_path(path)
+    require_path(tmp_path)
+
+
 def test_lines_are_read_once_as_they_come(log):
     append(log, 1, 2)
     tail = Tail(log)
