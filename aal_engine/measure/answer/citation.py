@@ -276,6 +276,8 @@ def _lenticular(text: str, sources: Sources) -> Iterator[Marker]:
 def _read_search(search: re.Match[str], sources: Sources) -> Reading:
     name = (search[3] or "").strip()
     places = sources.ids.get(name) or sources.titles.get(name) or ()
+    if not places and sources.by_id and sources.is_of_series(name):
+        return Reading((), 1, 1)
     if not places and (search[1] or search[5]):
         place = int(search[5] or search[2])
         places = (place,) if place < len(sources.retrieved) else ()

@@ -23,6 +23,7 @@ _ROUND_LABEL: Final = re.compile(
     r"|fuentes?|来源)[ \t]*[.:#№]?[ \t]*(?=[0-9]{1,3}(?![0-9]))",
     re.IGNORECASE,
 )
+_SOURCE: Final = re.compile(r"(?:sources?|quellen?|fuentes?)[ \t]*:", re.IGNORECASE)
 _TITLED: Final = re.compile(r"([0-9]{1,3})(?:[ \t]*:[ \t]*|[ \t]+-[ \t]+|[ \t]+(?=\())[^\W\d_].*")
 """A number with the title of what it names (`Source 7: Handbook`)."""
 _AND: Final = r"(?:and|or|und|oder|et|ou|y|o)\b"
@@ -52,6 +53,9 @@ _NOTE: Final = re.compile(
 )
 _ISO_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
 _YEAR: Final = re.compile(r"(?:1[5-9]|20)[0-9]{2}")
+
+_PLACE: Final = re.compile(r"(?<=[^\s#:@])[#:@][\w.-]{1,100}$")
+"""A place in a document, behind its id (`kb-12#fees`, `kb-12:3`)."""
 
 _SHORT_NUMBER: Final = 4
 """A number in round brackets with fewer digits is no id: it is a count or a list's."""
@@ -143,8 +147,17 @@ def _read_part(part: str, sources: Sources) -> Reading | None:
     label = _LABEL.match(part)
     if label is not None:
         return _read_part(part[label.end() :], sources)
-    located = _TRAILING_LOCATOR.search(part)
+    located = _TRAILING_LOCATOR.search(part) or _place(part, sources)
     return None if located is None else _read_part(part[: located.start()], sources)
+
+
+def _place(name: str, sources: Sources) -> re.Match[str] | None:
+    """Return where the place in a document starts, if an id that is cited stands before it."""
+    found = _PLACE.search(name) if sources.by_id else None
+    if found is None or name[: found.start()].isdecimal():
+        return None
+    head = name[: found.start()]
+    return found if sources.known(head) or sources.is_of_series(head) else None
 
 
 def _together(readings: list[Reading | None]) -> Reading | None:
@@ -207,4 +220,10 @@ def _read_id(name: str, sources: Sources) -> Reading | None:
         if reading is not None:
             return reading
     label = _LABEL.match(name)
-    return None if label is None else _read_id(name[label.end() :], sources)
+    if label is not None:
+        body = name[label.end() :]
+        reading = _read_id(body, sources)
+        named = reading is None and sources.by_id and _SOURCE.match(name) is not None
+        return Reading((), 1, 1) if named and sources.is_shaped_as_id(body) else reading
+    located = _place(name, sources)
+    return None if located is None else _read_id(name[: located.start()], sources)

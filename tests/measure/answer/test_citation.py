@@ -523,3 +523,27 @@ def test_long_adversarial_texts_are_read_to_their_end(piece):
     """Quadratic work on 200,000 characters would not end; `tests/bench/linear.py` measures it."""
     text = (piece * LENGTH)[:LENGTH]
     assert found(text, mode="id") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "invented"),
+    [
+        ("Rates fell [kb-12#fees].", 0),
+        ("Rates fell [kb-99#fees].", 1),
+        ("Rates fell [kb-12:3, kb-99:4].", 1),
+        ("Rates fell (kb-99#fees).", 1),
+        ("Rates fell (source: kb-99).", 1),
+        ("Rates fell (Source: hr-07).", 1),
+        ("Rates fell 【4:0†kb-99】.", 1),
+        ("Rates fell 【4:0†kb-12】.", 0),
+    ],
+)
+def test_ids_with_a_place_or_a_label_are_read_as_ids(text, invented):
+    assert [marker.invented for marker in found(text, mode="id")] == [invented]
+
+
+@pytest.mark.parametrize(
+    "text", ["At [12:30] sharp.", "See (John 3:16).", "Use (GPT-4).", "(see F-16)"]
+)
+def test_what_only_looks_like_an_id_with_a_place_is_prose(text):
+    assert found(text, mode="id") == []
