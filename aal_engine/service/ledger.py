@@ -150,7 +150,7 @@ def verify(
         listed = {key.encode() for key in trust.logs}
         unlisted = {each.new: each for each in followed if each.new not in listed}
         trust = trust.following(list(unlisted))
-        covered = _covered(trust, keys, notes if own is None else [*notes, own])
+        covered = _covered(trust, keys, own, notes)
     if state is not None:
         now = None if replay is None else replay.known()
         save_state(state, State(audit.head, now, followed, strict))
@@ -242,18 +242,29 @@ def _followed(
     return tuple(dict.fromkeys([*followed, *new]))
 
 
-def _covered(trust: Trust, keys: Keyring, notes: Iterable[bytes]) -> int:
-    sizes = []
-    for raw in notes:
-        checkpoint, signers = trust.vouched(raw)
-        keys.require_in_force(checkpoint, signers)
-        sizes.append(checkpoint.size)
+def _covered(trust: Trust, keys: Keyring, own: bytes | None, stated: Sequence[bytes]) -> int:
+    """Return the size that trusted keys vouch for, by the ledger's checkpoint and those kept."""
+    sizes = [] if own is None else [_vouched(trust, keys, own)]
+    for raw in stated:
+        try:
+            sizes.append(_vouched(trust, keys, raw))
+        except NoTrustedKey:
+            # What was kept is a memory, held against the ledger already: it may be from before the
+            # witnesses signed, or before its key was distrusted.
+            if not sizes:
+                raise
     if not sizes:
         raise NoTrustedKey(
             "the ledger is not signed: no key vouches for it",
             way_out="sign it with: aal ledger checkpoint --key FILE",
         )
     return max(sizes)
+
+
+def _vouched(trust: Trust, keys: Keyring, raw: bytes) -> int:
+    checkpoint, signers = trust.vouched(raw)
+    keys.require_in_force(checkpoint, signers)
+    return checkpoint.size
 
 
 def _with_unfinished(audit: Audit, replay: Replay | None) -> Audit:

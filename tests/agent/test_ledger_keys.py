@@ -439,6 +439,16 @@ class TestWitness:
         auditor.append(1)
         assert auditor.witness()[0] == 3
 
+    def test_a_checkpoint_kept_before_it_was_witnessed_is_a_pin_all_the_same(self, auditor):
+        auditor.sign()
+        pin = auditor.folder / "pin"
+        shutil.copy(auditor.ledger / "checkpoint", pin)
+        assert auditor.verify("--checkpoint", pin, policy="strict")[0] == 5
+        auditor.witness()
+        assert auditor.verify("--checkpoint", pin, policy="strict")[0] == 0
+        (auditor.ledger / "checkpoint").unlink()
+        assert auditor.verify("--checkpoint", pin, policy="strict")[0] == 5
+
     def test_the_ledgers_own_key_is_no_witness(self, auditor):
         auditor.sign()
         told = ["--key", auditor.folder / "log.key", "--policy", auditor.folder / "policy"]
