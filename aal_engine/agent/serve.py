@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,7 +63,9 @@ def serve(
     ] = Path("monitor"),
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="Name under which MCP clients reach this server; repeatable."),
+        typer.Option(
+            help="Name by which MCP clients, and senders without a token, call this; repeatable."
+        ),
     ] = None,
 ) -> None:
     """Serve over HTTP."""
@@ -90,12 +93,18 @@ def serve(
         if monitor is not None:
             if policy is None:
                 raise InputError.at("--monitor goes by a policy", way_out="pass --policy too")
-            wings.append(_monitor_wing(opened, monitor, policy, ledger, state, host))
+            wings.append(_monitor_wing(opened, monitor, policy, ledger, state, host, hosts))
         listen(uvicorn, create_app(wings), host, port)
 
 
 def _monitor_wing(
-    opened: ExitStack, pack: Path, policy: Path, ledger: Path, state: Path, host: str
+    opened: ExitStack,
+    pack: Path,
+    policy: Path,
+    ledger: Path,
+    state: Path,
+    host: str,
+    hosts: Sequence[str],
 ) -> Any:
     from aal_engine.api.intake import wing
     from aal_engine.service.watch import open_monitor
@@ -110,7 +119,7 @@ def _monitor_wing(
     monitor = open_monitor(
         pack, policy, ledger=ledger, state=state, secrets=settings.secret, tell=_log
     )
-    return wing(opened.enter_context(monitor), token)
+    return wing(opened.enter_context(monitor), token, hosts)
 
 
 def _log(line: str) -> None:

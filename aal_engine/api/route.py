@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hmac
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
@@ -67,6 +67,21 @@ def bearer(credential: str | None, *, unset: str) -> Callable[[Request], None]:
             raise HTTPException(
                 401, "a bearer credential is needed", {"WWW-Authenticate": "Bearer"}
             )
+
+    return check
+
+
+def called_by(hosts: Collection[str], *, unset: str) -> Callable[[Request], None]:
+    """Return a dependency that lets through who calls this server by one of these names.
+
+    A page in a browser of this machine can have its own name point here, and then sends what it
+    likes as to its own server; the `Host` that it was opened by gives it away. `unset` says what the
+    operator must set for other names.
+    """
+
+    def check(request: Request) -> None:
+        if request.url.hostname not in hosts:
+            raise HTTPException(403, unset)
 
     return check
 

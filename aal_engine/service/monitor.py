@@ -102,6 +102,7 @@ class OnlineMonitor:
         self._monitor = Monitor(self.key, self.rules.checks, self.settings)
         self._incidents: list[Incident] = []
         self._again = self._tended = 0.0
+        self._followed = True
         self._seen = Seen() if state is None else state.seen
         self._keys: list[int] = []
         self._positions: Sequence[Position] = ()
@@ -162,7 +163,11 @@ class OnlineMonitor:
         try:
             self.follow()
         except AalError as error:
-            self.tell(f"the ledger cannot be followed: {error.message}")
+            if self._followed:
+                self.tell(f"the ledger cannot be followed: {error.message}")
+            self._followed = False
+        else:
+            self._followed = True
         now = self._clock()
         with self._lock:
             self._found(self._monitor.tick(now))

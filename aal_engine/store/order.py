@@ -25,11 +25,21 @@ def filled(template: str, key: AgentKey, version: str | None) -> str:
     Raises:
         ActFailed: a name is none that a policy or a record could have held.
     """
+    require_names(key, version)
+    for name, value in (("agent", key.agent), ("pack", key.pack), ("version", version or "")):
+        template = template.replace("{" + name + "}", value)
+    return template
+
+
+def require_names(key: AgentKey, version: str | None = None) -> None:
+    """Do nothing if an agent, a pack and a version have names as records have them.
+
+    Raises:
+        ActFailed: one has another, which may lead out of a folder or be read as an option.
+    """
     for name, value in (("agent", key.agent), ("pack", key.pack), ("version", version or "")):
         if value and not NAME.match(value):
             raise ActFailed("refused", f"the {name} has a name that is not handed on")
-        template = template.replace("{" + name + "}", value)
-    return template
 
 
 def answered(text: str) -> str | None:

@@ -13,7 +13,7 @@ from aal_engine.decide.release import AgentKey
 from aal_engine.errors import ActFailed, WriteError, shown
 from aal_engine.store.atomic import write_atomic
 from aal_engine.store.folder import make_folder
-from aal_engine.store.order import Order, answered, filled
+from aal_engine.store.order import Order, answered, filled, require_names
 
 _MAX = 4_096
 
@@ -26,7 +26,12 @@ class PointerActuator:
         self._artifacts = None if asked.artifacts is None else str(base / asked.artifacts)
 
     def path(self, key: AgentKey) -> Path:
-        """Return the file of an agent and pack; a slash in a name is written as `%2F`."""
+        """Return the file of an agent and pack; a slash in a name is written as `%2F`.
+
+        Raises:
+            ActFailed: a name is none that a policy or a record could have held, such as `..`.
+        """
+        require_names(key)
         return self._folder / quote(key.pack, safe="@+:") / quote(key.agent, safe="@+:")
 
     def act(self, order: Order) -> None:

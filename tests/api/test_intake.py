@@ -17,6 +17,8 @@ from aal_engine.errors import WriteError
 INVENTED = "As said [7]."
 NDJSON = {"content-type": "application/x-ndjson"}
 JSON = {"content-type": "application/json"}
+HOSTS = ("127.0.0.1", "::1", "localhost")
+HERE = "http://127.0.0.1:8080"
 TOKEN = "a-secret-of-the-senders"
 
 
@@ -30,7 +32,7 @@ def made(tmp_path):
 
 @pytest.fixture
 def client(made):
-    with TestClient(create_app([wing(made.monitor, None)])) as opened:
+    with TestClient(create_app([wing(made.monitor, None, HOSTS)]), base_url=HERE) as opened:
         yield opened
 
 
@@ -48,10 +50,23 @@ def test_outputs_are_kept_before_they_are_confirmed(client, made):
 
 
 def test_a_planted_citation_ends_in_a_rollback(made):
-    with TestClient(create_app([wing(made.monitor, None)])) as client:
+    with TestClient(create_app([wing(made.monitor, None, HOSTS)]), base_url=HERE) as client:
         send(client, output("a", "1.1.0", INVENTED))
     assert made.shop.target.shows == "1.0.0"
     assert len(made.shop.entries("rollback")) == 1
+
+
+@pytest.mark.parametrize("host", ["localhost:8080", "[::1]:8080", "127.0.0.1"])
+def test_without_a_credential_it_is_called_by_a_loopback_name(client, host):
+    assert send(client, output("a", "1.1.0"), headers=NDJSON | {"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example:8080", "127.0.0.1.evil.example"])
+def test_a_page_whose_name_points_here_plants_nothing(client, made, host):
+    told = send(client, output("a", "1.1.0", INVENTED), headers=NDJSON | {"host": host})
+    assert told.status_code == 403
+    assert client.get("/v1/outputs", headers={"host": host}).status_code == 403
+    assert made.monitor.totals.lines == 0
 
 
 def test_what_stands_is_shown(client):
@@ -65,7 +80,7 @@ def test_what_stands_is_shown(client):
 
 def test_traces_are_outputs_too(made):
     documents = [{"id": "d1", "score": 1}]
-    with TestClient(create_app([wing(made.monitor, None)])) as client:
+    with TestClient(create_app([wing(made.monitor, None, HOSTS)]), base_url=HERE) as client:
         told = send(
             client, request(retrieval(documents), agent(), version="1.1.0"), headers=JSON,
             path="/v1/traces",
@@ -78,7 +93,7 @@ def test_traces_are_outputs_too(made):
 
 
 def test_a_trace_that_is_held_is_taken_when_the_server_stops(made):
-    with TestClient(create_app([wing(made.monitor, None)])) as client:
+    with TestClient(create_app([wing(made.monitor, None, HOSTS)]), base_url=HERE) as client:
         send(client, request(chat(), version="1.1.0"), headers=JSON, path="/v1/traces")  # fmt: skip
     assert made.monitor.totals.drawn == 1
 
@@ -131,7 +146,7 @@ def test_counts_that_cannot_be_kept_are_not_confirmed(client, made, monkeypatch)
 
 
 def test_with_a_token_who_sends_it_alone_may_feed_and_look(made):
-    with TestClient(create_app([wing(made.monitor, TOKEN)])) as client:
+    with TestClient(create_app([wing(made.monitor, TOKEN, HOSTS)])) as client:
         assert send(client, output("a", "1.1.0")).status_code == 401
         assert client.get("/v1/outputs").status_code == 401
         named = NDJSON | {"authorization": f"Bearer {TOKEN}"}

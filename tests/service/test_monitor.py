@@ -348,6 +348,14 @@ class TestFaults:
         w.pass_minutes(1)
         assert {i.reason for i, _ in w.monitor.step()} == {"nothing was measured in time"}
 
+    def test_a_ledger_that_cannot_be_followed_is_told_once(self, made, monkeypatch):
+        w = made("1.0.0")
+        with monkeypatch.context() as broken:
+            broken.setattr(Ledger, "follow", _locked)
+            for _ in range(5):
+                w.monitor.step()
+        assert sum("cannot be followed" in line for line in w.told) == 1
+
     def test_a_stint_that_was_recorded_as_of_later_is_watched(self, made):
         w = made("1.0.0", gate=("1.1.0",))
         w.shop.clock.now += timedelta(days=400)

@@ -64,6 +64,17 @@ def test_an_artefact_that_is_gone_is_told_from_one_that_cannot_be_seen(tmp_path,
     assert pointer.read(KEY) is None
 
 
+@pytest.mark.parametrize("key", [AgentKey("policy.yaml", ".."), AgentKey("..", "support")])
+def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path, key):
+    (tmp_path / "policy.yaml").write_text("kept")
+    pointer = PointerActuator(Pointer(), tmp_path)
+    with pytest.raises(ActFailed, match="is not handed on"):
+        pointer.act(order("1.0.0", key))
+    with pytest.raises(ActFailed, match="is not handed on"):
+        pointer.read(key)
+    assert (tmp_path / "policy.yaml").read_text() == "kept"
+
+
 @pytest.mark.parametrize("raw", [b"1.0.0\n2.0.0\n", b"\xff\xfe", b"x" * 5000, b"1\x000"])
 def test_what_is_no_version_is_not_taken_for_one(tmp_path, raw):
     pointer = PointerActuator(Pointer(), tmp_path)
