@@ -25,8 +25,8 @@ never retrieved, the pack's stop rules), records a breach in the ledger and roll
 version that passed. Reads a log file with its rotated siblings, a folder of logs, or - for standard
 input; --state holds how far it was read and what was counted: numbers and names, never a text.
 
-Exit codes: 0 no check is in breach, 1 one is, 2 the call or an input cannot be used, 3 the ledger
-cannot be used.
+Exit codes: 0 no check is in breach, 1 one is, or was and its version was rolled back, 2 the call or an
+input cannot be used, 3 the ledger cannot be used.
 
 \b
 Examples:
@@ -73,7 +73,8 @@ def monitor(
         watch(watched, outputs, stop, once=once)
         say(json.dumps(status(watched)) + "\n" if format == "json" else _text(watched))
         broken = any(reading.state == "breach" for reading in watched.readings())
-    raise typer.Exit(1 if broken else 0)
+    # A version that was rolled back is watched no more, and what it broke is still to be told.
+    raise typer.Exit(int(broken or watched.broke))
 
 
 def _log(line: str) -> None:

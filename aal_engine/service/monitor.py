@@ -71,7 +71,7 @@ class OnlineMonitor:
     """Watches one pack's agent. Safe to use from several threads.
 
     Without a responder nothing is recorded or rolled back, without a state nothing is kept. `totals`
-    are since the state began.
+    are since the state began; `broke` says whether it answered a breach since it was made.
     """
 
     def __init__(
@@ -103,6 +103,7 @@ class OnlineMonitor:
         self._incidents: list[Incident] = []
         self._again = self._tended = 0.0
         self._followed = True
+        self.broke = False
         self._seen = Seen() if state is None else state.seen
         self._keys: list[int] = []
         self._positions: Sequence[Position] = ()
@@ -266,6 +267,7 @@ class OnlineMonitor:
                     self._again = self._clock() + RETRY
                     continue
             answered.append((incident, outcome))
+            self.broke = self.broke or incident.state == "breach"
             with self._lock:
                 self._incidents.remove(incident)
         if answered:

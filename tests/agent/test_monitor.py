@@ -6,14 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 
 import pytest
 from deployed import gated
+from specimen import KEY
 from traffic import PACK, output
 from typer.testing import CliRunner
 
 from aal_engine.agent.monitor import app
 from aal_engine.errors import InputError
+from aal_engine.service.release import open_desk, promote
 
 POLICY = """\
 model_families: {allow: [claude]}
@@ -44,6 +47,18 @@ ASKED = ("--pack", "pack", "--policy", "policy.yaml")
 
 def call(*arguments, stdin=None):
     return CliRunner().invoke(app, [*arguments, *ASKED], input=stdin, catch_exceptions=True)
+
+
+def test_a_breach_that_was_rolled_back_is_told_by_the_exit_code(place):
+    ledger = gated(place / "ledger", "1.0.0", "1.1.0")
+    desk = open_desk(ledger, place / "policy.yaml", str, lambda: datetime.now(UTC))
+    for version in ("1.0.0", "1.1.0"):
+        promote(desk, KEY, version)
+    write(place / "out.jsonl", output("a", "1.1.0", INVENTED))
+    done = call("out.jsonl", "--once")
+    assert "1.1.0" not in done.stdout
+    assert done.exit_code == 1
+    assert call("out.jsonl", "--once").exit_code == 0
 
 
 @pytest.mark.parametrize("how", ["--once", "--follow"])
