@@ -8,6 +8,7 @@ from typing import Final, Self, TypeAlias
 
 from aal_engine.decide.incident import Incident
 from aal_engine.decide.release import AgentKey
+from aal_engine.errors import shown
 from aal_engine.service.alert import Alerts, line
 from aal_engine.service.book import Book
 from aal_engine.service.notice import Courier
@@ -29,6 +30,7 @@ class Responder:
         self._tell = tell
         self._courier = Courier(desk)
         self._alerts = Alerts(desk.notifiers)
+        self._blind = False
 
     def __enter__(self) -> Self:
         self._courier.__enter__()
@@ -62,7 +64,11 @@ class Responder:
         """
         try:
             resume(replace(self.desk, wait=0.0), key)
-            reconcile(self.desk, key)
+            blind = any(not reading.readable for reading in reconcile(self.desk, key))
+            if blind and not self._blind:
+                name = f"{shown(key.agent)} on {shown(key.pack)}"
+                self._tell(f"{name}: the target cannot be read: what it serves is not known")
+            self._blind = blind
         finally:
             self._courier.wake()
 

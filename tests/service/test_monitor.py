@@ -269,6 +269,14 @@ class TestTending:
         assert w.shop.target.shows == "1.1.0"
         assert "reasserted" in [n.word for n in w.shop.serving.untold.values()]
 
+    def test_a_target_that_cannot_be_read_is_told_each_time_that_it_goes_blind(self, made):
+        w = made("1.0.0")
+        for blind in (True, True, False, True):
+            w.shop.target.blind = blind
+            w.pass_minutes(2)
+            w.monitor.step()
+        assert sum("target cannot be read" in line for line in w.told) == 2
+
     def test_a_target_that_is_read_as_recorded_adds_nothing(self, made):
         w = made("1.0.0", "1.1.0")
         w.shop.target.reads = 0
