@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -64,9 +64,14 @@ class Exchange:
         except ImportError:
             raise MissingExtra("asking over HTTP", "live") from None
         self._address = address
-        check_url(address.url)
-        if address.proxy is not None:
-            check_url(address.proxy, "proxy")
+        for url, named in ((address.url, "url"), (address.proxy, "proxy")):
+            if url is not None:
+                check_url(url, named)
+                try:
+                    # The host is decoded where it is asked for, and only then found to be no name.
+                    _ = httpx.URL(url).host
+                except (httpx.InvalidURL, UnicodeError):
+                    raise InputError.at("is not an http or https URL", field=named) from None
         self._url = address.url
         try:
             trusted: ssl.SSLContext | bool = True
@@ -140,14 +145,29 @@ class Exchange:
 
     def _decoded(self, raw: bytes) -> Any:
         try:
-            text = raw.decode()
-            # An agent that repeats its key must not bring it into the files of a run.
-            for secret in self._address.secrets:
-                if len(secret) >= SHORTEST_MASKED:
-                    text = text.replace(secret, MASK)
-            return decode(text)
+            value = decode(raw.decode())
         except (UnicodeDecodeError, JSONProblem):
             raise Failure("unreadable", "the reply is not JSON", retry=False) from None
+        # An agent that repeats its key must not bring it into the files of a run.
+        secrets = [one for one in self._address.secrets if len(one) >= SHORTEST_MASKED]
+        return masked(value, secrets) if secrets else value
+
+
+def masked(value: Any, secrets: Sequence[str]) -> Any:
+    """Return a JSON value with every secret in its strings masked, however JSON spelt them.
+
+    >>> masked({"answer": ["it is sk-0123456789/a"]}, ["sk-0123456789/a"])
+    {'answer': ['it is [key]']}
+    """
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, MASK)
+        return value
+    if isinstance(value, list):
+        return [masked(item, secrets) for item in value]
+    if isinstance(value, dict):
+        return {key: masked(item, secrets) for key, item in value.items()}
+    return value
 
 
 def check_url(url: str, field: str = "url") -> None:
