@@ -116,7 +116,7 @@ class Called:
             return _checked(self._act(list(texts)), len(texts))
         except RemoteError:
             raise
-        except Exception as error:  # Its words may quote a question.
+        except (Exception, SystemExit) as error:  # Its words may quote a question.
             raise RemoteError(f"the embedder raised {type(error).__name__}") from None
 
 

@@ -97,7 +97,11 @@ def _hit(name: str, found: Any) -> Hit:
     # NumPy's numbers are numbers; true and false are none.
     if isinstance(score, bool) or not hasattr(score, "__float__") or isinstance(score, str):
         raise _wrong(name, "gave a score that is not a number")
-    if not math.isfinite(score := float(score)):
+    try:
+        score = float(score)
+    except (OverflowError, TypeError, ValueError):
+        score = math.nan
+    if not math.isfinite(score):
         raise _wrong(name, "gave a score that is not a finite number")
     doc = found.get("doc_id")
     return Hit(

@@ -5,11 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from aal_engine.errors import InputError, RemoteError, shown
 from aal_engine.measure.origin import Identity
 from aal_engine.store.index.hit import Hit, Index, identified, ordered
+
+Found = TypeVar("Found")
+
+STRANGE = (Exception, SystemExit)
+"""What a customer's code may raise: `sys.exit(0)` in it must not end a gate as if it had passed."""
 
 
 class PythonIndex:
@@ -25,18 +30,25 @@ class PythonIndex:
         Raises:
             RemoteError: it raised, or answered something else than hits.
         """
-        found = _called(lambda: self._index.search(list(queries), k), self._name)
-        return ordered(self._name, found, len(queries), k)
+
+        def search() -> list[list[Hit]]:
+            # Lists of the customer's own may run code, and fail, when they are read.
+            found = self._index.search(list(queries), k)
+            return ordered(self._name, found, len(queries), k)
+
+        return _called(search, self._name)
 
     def identity(self) -> Identity:
         """Return what the customer's index says of itself."""
-        return identified(self._name, _called(self._index.identity, self._name))
+        return _called(lambda: identified(self._name, self._index.identity()), self._name)
 
 
-def _called(act: Callable[[], Any], name: str) -> Any:
+def _called(act: Callable[[], Found], name: str) -> Found:
     try:
         return act()
-    except Exception as error:  # Whatever it is, its words may quote a question.
+    except RemoteError:
+        raise
+    except STRANGE as error:  # Whatever it is, its words may quote a question.
         raise RemoteError(f"the index {shown(name)} raised {type(error).__name__}") from None
 
 
@@ -53,7 +65,7 @@ def imported(target: str) -> Any:
         found: Any = import_module(module)
         for step in attribute.split("."):
             found = getattr(found, step)
-    except Exception as error:  # An import runs whatever stands there.
+    except STRANGE as error:  # An import runs whatever stands there.
         raise _unusable(target, f"cannot be imported: {type(error).__name__}") from None
     return found
 
@@ -68,7 +80,7 @@ def open_python(target: str, options: Mapping[str, Any] | None = None) -> Python
     if isinstance(found, type) or not hasattr(found, "search"):
         try:
             found = found(**(options or {}))
-        except Exception as error:  # It runs whatever stands there.
+        except STRANGE as error:  # It runs whatever stands there.
             raise _unusable(target, f"cannot be made: {type(error).__name__}") from None
     for method in ("search", "identity"):
         if not callable(getattr(found, method, None)):

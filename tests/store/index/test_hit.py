@@ -78,3 +78,9 @@ def test_an_identity():
                   {"name": "kb", "count": True}, {"name": "kb", "model": 7}):  # fmt: skip
         with pytest.raises(RemoteError, match="the index mine"):
             identified("mine", wrong)
+
+
+@pytest.mark.parametrize("score", [10**400, np.array([1.0, 2.0])], ids=["huge", "array"])
+def test_a_score_that_no_float_can_hold_is_told(score):
+    with pytest.raises(RemoteError, match="not a finite number"):
+        ids([("a", score)])
