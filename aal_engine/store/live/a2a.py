@@ -226,7 +226,8 @@ def _offers(card: Mapping[str, Any]) -> Iterator[Interface]:
         binding = binding or one.get("preferredTransport") or RPC
         version = str(one.get("protocolVersion") or default)
         protocol = next((known for known in PROTOCOLS if version.startswith(known)), None)
-        if protocol is not None and (protocol, binding) in DIALECTS:
+        known = isinstance(binding, str) and (protocol, binding) in DIALECTS
+        if protocol is not None and known:
             yield Interface(one["url"], protocol, binding)
 
 
@@ -251,7 +252,8 @@ def read_result(result: Mapping[str, Any]) -> Reply:
         if state != "completed":
             named = state if state in ENDED else "in no known state"
             raise Failure("refused", f"the task is {named}", retry=state == "failed")
-        for artifact in result.get("artifacts") or ():
+        artifacts = result.get("artifacts")
+        for artifact in artifacts if isinstance(artifacts, list) else ():
             parts += _parts(artifact)
         parts = parts or _parts(_object(result["status"]).get("message"))
     else:

@@ -72,12 +72,18 @@ class Journal:
         for case, listed in passages.items():
             row: JSON = {"case": case, "retrieved": [told_passage(one) for one in listed]}
             self._append(row, case, sync=False)
-        os.fsync(self._file)
+        self._sync()
         self.retrieved.update(passages)
 
     def finish(self, answered: Answered) -> None:
-        """Note one finished question."""
+        """Note one finished question; an answer that no line of a run file can hold is unreadable."""
         output = answered.output
+        if len(_run_line(output)) > MAX_LINE:
+            found = self.retrieved.get(output.case_id)
+            output = Output(
+                output.case_id, output.attempt, output.model_family, found, error="unreadable"
+            )
+            answered = replace(answered, output=output)
         if output.retrieved is self.retrieved.get(output.case_id):
             output = replace(output, retrieved=None)
         self._append(row_of(replace(answered, output=output)), output.case_id)
@@ -99,11 +105,16 @@ class Journal:
             written = os.write(self._file, line)
             if written != len(line):
                 raise OSError(None, "the disk is full")
-            if sync:
-                os.fsync(self._file)
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise WriteError(f"{JOURNAL} was not written: {reason}") from None
+            raise _unwritten(error) from None
+        if sync:
+            self._sync()
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise _unwritten(error) from None
 
 
 @contextmanager
@@ -211,6 +222,10 @@ def _decoded(raw: bytes) -> dict[str, Any] | None:
     return row if isinstance(row, dict) else None
 
 
+def _unwritten(error: OSError) -> WriteError:
+    return WriteError(f"{JOURNAL} was not written: {error.strerror or type(error).__name__}")
+
+
 def _damaged(path: Path) -> InputError:
     return InputError.at(
         "is no journal, or is damaged",
@@ -239,5 +254,9 @@ def write_run(out: Path, outputs: Iterator[Output]) -> Path:
     with replacing(path) as file:
         os.fchmod(file.fileno(), 0o600)
         for output in outputs:
-            file.write(json.dumps(run_row(output), ensure_ascii=False).encode() + b"\n")
+            file.write(_run_line(output))
     return path
+
+
+def _run_line(output: Output) -> bytes:
+    return json.dumps(run_row(output), ensure_ascii=False).encode() + b"\n"

@@ -161,3 +161,17 @@ def test_a_card_that_leads_elsewhere_or_nowhere_is_refused(card):
 def test_the_helper_cites_what_it_was_shown():
     assert cited_sentence("[1] T\nOne. Two.\n\n[2] U\nThree!") == "One [1]."
     assert cited_sentence("[1] T\nOne. Two.\n\n[2] U\nThree!", 1) == "Three [2]."
+
+
+@pytest.mark.parametrize("binding", [["JSONRPC"], {"JSONRPC": 1}, 7])
+def test_a_card_whose_binding_is_no_text_offers_nothing(binding):
+    one = {"url": "http://h/", "protocolBinding": binding, "protocolVersion": "1.0"}
+    with pytest.raises(InputError, match="has no interface"):
+        interface_of({"supportedInterfaces": [one]}, "http://h")
+
+
+@pytest.mark.parametrize("artifacts", [5, True, "text", {"a": 1}])
+def test_artifacts_that_are_no_list_hold_no_text(artifacts):
+    with pytest.raises(Failure) as failure:
+        read_result({"status": {"state": "completed"}, "artifacts": artifacts})
+    assert failure.value.word == "unreadable"
