@@ -1,4 +1,4 @@
-"""`aal mcp`: evaluations, releases and the ledger as tools, over standard input and output."""
+"""`aal mcp`: evaluations, releases and the registry as tools, over standard input and output."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from aal_engine.service.results import Results
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-HELP = """Serve the MCP tools evals, releases and ledger_verify on standard input and output.
+HELP = """Serve MCP tools on standard input and output.
 
-All of them read, and none has the text of a question or an answer. `aal serve` has the same tools
-over streamable HTTP at /mcp.
+They are evals, releases and ledger_verify, and leaderboard and agent_record of the registry that
+EVALS_DATABASE names, which are empty unless EVALS_ENABLED=true. All of them read, and none has the
+text of a question or an answer. `aal serve` has the same tools over streamable HTTP at /mcp.
 
 \b
 Example, in an MCP client's configuration:
@@ -32,9 +33,15 @@ def mcp(
     """Serve the MCP tools on standard input and output."""
     try:
         from aal_engine.api.mcp import mcp_server
+        from aal_engine.api.office import registry_office
     except ImportError:
         raise MissingExtra("the MCP server", "serve") from None
-    asyncio.run(mcp_server(Results(ledger)).run_stdio_async())
+    office = registry_office()
+    try:
+        asyncio.run(mcp_server(Results(ledger), office).run_stdio_async())
+    finally:
+        if office is not None:
+            office.close()
 
 
 def main() -> None:

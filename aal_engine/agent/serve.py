@@ -88,7 +88,7 @@ def serve(
             registry_wing(office),
             results_wing(results, token),
             page_wing(results, token, office),
-            mcp_wing(results, token, hosts),
+            mcp_wing(results, token, hosts, office),
         ]
         if monitor is not None:
             if policy is None:

@@ -1,16 +1,12 @@
-"""The MCP server `aal-engine`: evaluations, releases and the ledger's state for agents to read."""
+"""The MCP server `aal-engine`: evaluations, releases and the registry's record, to read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import ToolAnnotations
 from pydantic import AwareDatetime, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -22,17 +18,20 @@ from aal_engine.api.app import Wing
 from aal_engine.api.cursor import MAX_CURSOR
 from aal_engine.api.listing import MAX_LIMIT, eval_page, release_page
 from aal_engine.api.problem import problem
+from aal_engine.api.record import record_tools
 from aal_engine.api.route import bearer
+from aal_engine.api.tool import tool
 from aal_engine.api.wire import EvalPage, LedgerState, ReleasePage
 from aal_engine.decide.entry import stamp
-from aal_engine.errors import AalError
+from aal_engine.registry.office import Office
 from aal_engine.service.results import Filters, Results
 
 NAME = "aal-engine"
 PATH = "/mcp"
 INSTRUCTIONS = """\
 What agents were measured to do, which versions were released on it, and whether the ledger that says
-so holds. Numbers and names; never a question or an answer."""
+so holds; and what a registry measured live agents to do. Numbers and names; never a question or an
+answer."""
 
 Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
@@ -40,8 +39,8 @@ Cursor = Annotated[str | None, Field(max_length=MAX_CURSOR)]
 Since = Annotated[AwareDatetime | None, Field(description="The earliest time, with a zone.")]
 
 
-def mcp_server(results: Results) -> MCPServer[Any]:
-    """Return the server whose tools read a ledger."""
+def mcp_server(results: Results, office: Office | None = None) -> MCPServer[Any]:
+    """Return the server whose tools read a ledger, and a registry's record where there is one."""
 
     def evals(
         pack: Name = None,
@@ -97,17 +96,19 @@ def mcp_server(results: Results) -> MCPServer[Any]:
         NAME,
         version=aal_engine.__version__,
         instructions=INSTRUCTIONS,
-        tools=[_tool(evals), _tool(releases), _tool(ledger_verify)],
+        tools=[tool(evals), tool(releases), tool(ledger_verify), *record_tools(office)],
         log_level="ERROR",
     )
 
 
-def mcp_wing(results: Results, token: str | None, hosts: Sequence[str]) -> Wing:
+def mcp_wing(
+    results: Results, token: str | None, hosts: Sequence[str], office: Office | None = None
+) -> Wing:
     """Return what serves the tools over streamable HTTP, for requests to these hosts alone.
 
     A page in a browser cannot reach a server on its own machine under another name.
     """
-    server = mcp_server(results)
+    server = mcp_server(results, office)
     named = [f"[{host}]" if ":" in host else host for host in hosts]
     named = [*named, *(f"{host}:*" for host in named)]
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in named]
@@ -142,26 +143,3 @@ class _Asking:
             await refused(scope, receive, send)
             return
         await self._app(scope, receive, send)
-
-
-def _tool(read: Callable[..., Any]) -> Tool:
-    """Make a tool that reads, and that refuses arguments which it does not have."""
-
-    @wraps(read)
-    def told(**arguments: Any) -> Any:
-        try:
-            return read(**arguments)
-        except AalError as error:
-            raise ToolError(str(error)) from None
-
-    tool = Tool.from_function(
-        told,
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
-        structured_output=True,
-    )
-    model = tool.fn_metadata.arg_model
-    model.model_config["extra"] = "forbid"
-    model.model_rebuild(force=True)
-    return tool.model_copy(update={"parameters": model.model_json_schema(by_alias=True)})

@@ -37,7 +37,9 @@ def asked(server, *calls):
 
 def test_the_tools_read_only_and_say_what_they_return(scene):
     tools, _ = asked(mcp_server(Results(scene.folder)))
-    assert {tool.name for tool in tools} == {"evals", "releases", "ledger_verify"}
+    assert {tool.name for tool in tools} == {
+        "evals", "releases", "ledger_verify", "leaderboard", "agent_record",
+    }  # fmt: skip
     for tool in tools:
         assert tool.annotations.read_only_hint
         assert not tool.annotations.destructive_hint
@@ -84,6 +86,9 @@ def test_a_cursor_goes_on(scene):
         ("evals", {"since": "2026-05-01"}),
         ("releases", {"verdict": "perhaps"}),
         ("ledger_verify", {"folder": "/etc"}),
+        ("leaderboard", {"limit": 101}),
+        ("agent_record", {}),
+        ("agent_record", {"did": "did:web:a", "limit": 0}),
     ],
 )
 def test_what_they_do_not_take_is_refused(scene, tool, given):
@@ -112,7 +117,7 @@ def test_over_standard_input_and_output(scene):
     command = ["-m", "aal_engine.agent.mcp", "--ledger", str(scene.folder)]
     server = StdioServerParameters(command=sys.executable, args=command)
     tools, (evals,) = asked(server, ("evals", {"limit": 1}))
-    assert len(tools) == 3
+    assert len(tools) == 5
     assert len(evals.structured_content["items"]) == 1
 
 
@@ -134,6 +139,6 @@ def test_over_http(scene):
         tools, (evals, verified) = asked(
             f"{address}/mcp", ("evals", {"limit": 1}), ("ledger_verify", {})
         )
-    assert len(tools) == 3
+    assert len(tools) == 5
     assert len(evals.structured_content["items"]) == 1
     assert verified.structured_content["holds"] is True
