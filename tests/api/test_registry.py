@@ -120,3 +120,17 @@ def test_a_server_without_a_registry_is_one_where_evals_are_not_published(path):
 def test_hostile_names_are_nobodys(client, hostile):
     assert rows(client, f"/agents/{hostile}/results") == []
     assert client.get(f"{PREFIX}/leaderboard?suite={hostile}").status_code in (200, 422)
+
+
+def test_a_database_that_breaks_while_it_is_served_is_no_fault_of_who_asks(tmp_path):
+    file = tmp_path / "registry.db"
+    database = connect(str(file))
+    migrate(database)
+    database.close()
+    file.write_bytes(b"not a database at all" * 4096)
+    for path in LISTS:
+        answer = serve(Office(database, enabled=True)).get(PREFIX + path)
+        assert answer.status_code == 503
+        assert "damaged" in answer.json()["detail"]
+        assert str(tmp_path) not in answer.text
+    database.close()

@@ -168,8 +168,8 @@ def _told() -> Iterator[None]:
         if error.connection_invalidated:
             raise _unavailable(error) from None
         if type(error) is DatabaseError:  # Of its subclasses, what is left is a fault of ours.
-            raise InputError.at(
-                "the file is not a SQLite database, or it is damaged", field="database"
+            raise RegistryUnavailable(
+                "the database is not a SQLite file, or it is damaged"
             ) from None
         raise
 

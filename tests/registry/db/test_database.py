@@ -109,7 +109,7 @@ def test_a_file_that_is_missing_is_not_made(tmp_path):
 def test_a_file_that_is_no_database_is_refused(tmp_path):
     wrong = tmp_path / "notes.txt"
     wrong.write_text("not a database, but longer than a header of a hundred bytes\n" * 9)
-    with pytest.raises(InputError, match="not a SQLite database"):
+    with pytest.raises(RegistryUnavailable, match="not a SQLite file"):
         check_schema(connect(str(wrong)))
 
 
