@@ -7,6 +7,8 @@ thread. So there is one code for both databases, and none of it has to be writte
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +40,9 @@ from aal_engine.registry.db.dialect import is_postgresql
 
 BUSY_MS = 15_000
 """So long a SQLite transaction waits for another process's before it gives up."""
+
+PAUSE = 0.01
+"""Seconds between two tries where SQLite does not wait by itself."""
 
 POOL = 16
 _MIGRATING = 0x61616C  # The number of the lock that keeps two migrations apart.
@@ -143,9 +148,27 @@ def _prepare_sqlite(connection: Any, record: object) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-    cursor.execute("PRAGMA journal_mode = WAL")
+    _enter_wal(cursor)
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
+
+
+def _enter_wal(cursor: Any) -> None:
+    """Make the file one with a write-ahead log, which it then stays.
+
+    While another process does the same SQLite answers that it is locked at once, whatever the
+    timeout says.
+    """
+    until = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                cursor.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(PAUSE)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -49,6 +49,20 @@ def test_several_may_prepare_one_database_at_once(tmp_path, request):
             each.close()
 
 
+def test_many_may_open_a_new_file_at_once(tmp_path):
+    for number in range(20):
+        opened = [connect(f"{tmp_path}/{number}.db") for _ in range(8)]
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(check_opens, opened))
+        for each in opened:
+            each.close()
+
+
+def check_opens(database):
+    with database.read() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
 def test_a_transaction_is_kept_whole_or_not_at_all(database):
     with pytest.raises(ZeroDivisionError), database.write() as connection:
         agent.put(connection, did(1), None, home=None, now_ms=0)
