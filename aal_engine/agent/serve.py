@@ -94,7 +94,7 @@ def serve(
             if policy is None:
                 raise InputError.at("--monitor goes by a policy", way_out="pass --policy too")
             wings.append(_monitor_wing(opened, monitor, policy, ledger, state, host, hosts))
-        listen(uvicorn, create_app(wings), host, port)
+        listen(uvicorn, create_app(wings, token), host, port)
 
 
 def _monitor_wing(

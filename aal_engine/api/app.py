@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 import aal_engine
 from aal_engine.api.guard import Guard
 from aal_engine.api.problem import install
-from aal_engine.api.route import router
+from aal_engine.api.route import bearer, router
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,11 @@ class Wing:
     collectors: Sequence[Collector] = ()
 
 
-def create_app(wings: Sequence[Wing] = ()) -> FastAPI:
-    """Return the app of some wings, in their order: the first route that fits a path serves it."""
+def create_app(wings: Sequence[Wing] = (), token: str | None = None) -> FastAPI:
+    """Return the app of some wings, in their order: the first route that fits a path serves it.
+
+    Where there is a token, /metrics, which names agents and versions, is for who sends it.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -56,7 +59,8 @@ def create_app(wings: Sequence[Wing] = ()) -> FastAPI:
         redirect_slashes=False,
     )
     install(app)
-    app.include_router(_health(wings))
+    app.include_router(_health())
+    app.include_router(_figures(wings, token))
     for wing in wings:
         for routes in wing.routers:
             app.include_router(routes)
@@ -66,16 +70,23 @@ def create_app(wings: Sequence[Wing] = ()) -> FastAPI:
     return app
 
 
-def _health(wings: Sequence[Wing]) -> APIRouter:
+def _health() -> APIRouter:
     routes = router(tag="health")
-    metrics = CollectorRegistry(auto_describe=False)
-    for wing in wings:
-        for collector in wing.collectors:
-            metrics.register(collector)
 
     @routes.get("/healthz", summary="Whether the server answers")
     def healthz() -> dict[str, str]:
         return {"status": "ok"}
+
+    return routes
+
+
+def _figures(wings: Sequence[Wing], token: str | None) -> APIRouter:
+    needs = None if token is None else bearer(token, unset="")
+    routes = router(tag="health", needs=needs)
+    metrics = CollectorRegistry(auto_describe=False)
+    for wing in wings:
+        for collector in wing.collectors:
+            metrics.register(collector)
 
     @routes.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse)
     def figures() -> Response:

@@ -56,7 +56,6 @@ def results_wing(results: Results, token: str | None) -> Wing:
 def _look(results: Results) -> None:
     with suppress(LedgerError):  # Whoever asks is told.
         results.head()
-        results.serving()
 
 
 def reads(results: Results, *, needs: Callable[..., Any] | None = None) -> APIRouter:

@@ -7,7 +7,6 @@ the oldest. A ledger that is not there yet has nothing in it.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
@@ -17,7 +16,7 @@ from aal_engine.decide.ledger import Head
 from aal_engine.decide.release import AgentKey
 from aal_engine.decide.serving import Serving
 from aal_engine.errors import LedgerError, NotFound, shown
-from aal_engine.service.book import Book
+from aal_engine.service.history import serving, summaries
 from aal_engine.service.ledger import verify
 from aal_engine.service.ledger_reader import Decided, Evaluated, Filters, LedgerReader
 from aal_engine.store.ledger import Ledger
@@ -38,7 +37,6 @@ class Results:
         self._folder = folder
         self._keep = keep
         self._reader: LedgerReader | None = None
-        self._book: Book | None = None
         self._lock = Lock()
 
     def head(self) -> Head | None:
@@ -64,19 +62,6 @@ class Results:
             LedgerError: as `head`.
         """
         return None if self.reader() is None else Ledger.open(self._folder).checkpoint()
-
-    def serving(self) -> Mapping[AgentKey, Serving]:
-        """Return what the ledger says of each agent's versions in service, as of now.
-
-        Raises:
-            LedgerError: as `head`.
-        """
-        with self._lock:
-            if self._book is None:
-                if not (self._folder / LOG).is_dir():
-                    return {}
-                self._book = Book(self._folder)
-            return {key: state.copy() for key, state in self._book.replay().serving.items()}
 
     def evals(
         self, asked: Filters, *, before: tuple[int, int] | None = None, limit: int
@@ -113,9 +98,9 @@ class Results:
         reader = self.reader()
         if reader is None:
             return []
-        serving = self.serving()
         found = reader.decisions(asked, before=before, limit=limit)
-        return [(each.key, release_row(each, serving)) for each in found]
+        states = {key: serving(reader, key) for key in {_key(each) for each in found}}
+        return [(each.key, release_row(each, states[_key(each)])) for each in found]
 
     def release(self, digest: str) -> Row:
         """Return a decision with every check and record, by its digest.
@@ -132,7 +117,7 @@ class Results:
         decided = found[0]
         records = [each for each in reader.evals(asked, limit=-1) if each.decided == decided.seq]
         return {
-            **release_row(decided, self.serving()),
+            **release_row(decided, serving(reader, _key(decided))),
             "checks": [
                 dict(zip(CHECK_COLUMNS, row, strict=True))
                 for part in decided.parts
@@ -172,20 +157,15 @@ class Results:
         reader = self.reader()
         if reader is None:
             return []
-        serving = self.serving()
-        rows = []
-        for key in sorted(serving):
-            agent, pack = key
-            last = reader.decisions(Filters(agent=agent, pack=pack), limit=1)
-            rows.append(
-                {
-                    **_state(serving[key]),
-                    "agent": agent,
-                    "pack": pack,
-                    "last": release_row(last[0], serving) if last else None,
-                }
-            )
-        return rows
+        return [
+            {
+                **_state(each.serving),
+                "agent": each.key.agent,
+                "pack": each.key.pack,
+                "last": release_row(each.recent[0], each.serving) if each.recent else None,
+            }
+            for each in summaries(reader, limit=-1)
+        ]
 
 
 def eval_row(found: Evaluated) -> Row:
@@ -216,10 +196,14 @@ def eval_row(found: Evaluated) -> Row:
     }
 
 
-def release_row(decided: Decided, serving: Mapping[AgentKey, Serving]) -> Row:
-    """Return a decision as readers of lists get it."""
+def _key(decided: Decided) -> AgentKey:
     first = decided.parts[0]
-    state = serving.get(AgentKey(first["agent"], first["pack"]))
+    return AgentKey(first["agent"], first["pack"])
+
+
+def release_row(decided: Decided, state: Serving) -> Row:
+    """Return a decision as readers of lists get it; `state` is its agent's."""
+    first = decided.parts[0]
     version = first["version"]
     released = first["verdict"] == "released"
     return {
@@ -240,8 +224,8 @@ def release_row(decided: Decided, serving: Mapping[AgentKey, Serving]) -> Row:
             for part in decided.parts
             for row in part["checks"]["rows"]
         ),
-        "serving": released and state is not None and state.version == version,
-        "quarantined": state is not None and version in state.quarantined,
+        "serving": released and state.version == version,
+        "quarantined": version in state.quarantined,
     }
 
 

@@ -164,8 +164,10 @@ def test_what_is_no_name_is_refused(client, path):
 
 def test_where_a_token_is_set_only_its_holder_reads(scene):
     token = "r3ad-r3ad-r3ad-r3ad"
-    with TestClient(create_app([results_wing(Results(scene.folder), token)])) as client:
-        assert client.get("/api/v1/evals").status_code == 401
+    wings = [results_wing(Results(scene.folder), token)]
+    with TestClient(create_app(wings, token)) as client:
         sent = {"Authorization": f"Bearer {token}"}
-        assert client.get("/api/v1/evals", headers=sent).status_code == 200
+        for path in ("/api/v1/evals", "/api/v1/releases", "/metrics"):
+            assert client.get(path).status_code == 401
+            assert client.get(path, headers=sent).status_code == 200
         assert client.get("/healthz").status_code == 200
