@@ -143,7 +143,7 @@ def live(
     retry_failed: bool = False,
     watch: Watch | None = None,
 ) -> LiveRun:
-    """Carry out a plan and write `OUT/work/run.jsonl`; what is finished is not asked again.
+    """Carry out a plan and write `run.jsonl` in `OUT/work`; what is finished is not asked again.
 
     With `restart` everything is, and with `retry_failed` what ended in an error.
 

@@ -378,9 +378,10 @@ def test_a_recorded_run_is_an_agent_too(folder):
         live_pack.agent(folder, url=f"{server.url}/v1")
         assert run(folder, out="a").returncode == 0
     arguments = ("--pack", "support", "--version", "1.0.0", *AT)
+    recorded = str(Path("a", "work", "run.jsonl"))
     done = doors.call(
         "lighthouse", folder, "evals", "run", *arguments, "--out", "b",
-        "--agent", "a/work/run.jsonl", "--families", "claude,gpt,llama",
+        "--agent", recorded, "--families", "claude,gpt,llama",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     before, after = (records(folder / name, "answers") for name in "ab")

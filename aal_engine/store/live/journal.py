@@ -245,7 +245,7 @@ def _take(journal: Journal, row: Mapping[str, Any]) -> None:
 
 
 def write_run(out: Path, outputs: Iterator[Output]) -> Path:
-    """Write `OUT/work/run.jsonl`, a row an output; the same outputs give the same bytes.
+    """Write `run.jsonl` in `OUT/work`, a row an output; the same outputs give the same bytes.
 
     Raises:
         WriteError: it could not be written.
